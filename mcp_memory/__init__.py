@@ -1,0 +1,35 @@
+"""Long-term memory for agents: one store on your machine, shared over MCP.
+
+Names are loaded on first use, so that importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Memory": "memory",
+    "AddResult": "records",
+    "DeleteResult": "records",
+    "Filters": "records",
+    "Hit": "records",
+    "SearchResult": "records",
+    "McpMemoryError": "errors",
+}
+__all__ = [*sorted(_HOMES), "__version__"]
+
+if TYPE_CHECKING:
+    from .errors import McpMemoryError as McpMemoryError
+    from .memory import Memory as Memory
+    from .records import AddResult as AddResult
+    from .records import DeleteResult as DeleteResult
+    from .records import Filters as Filters
+    from .records import Hit as Hit
+    from .records import SearchResult as SearchResult
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,168 @@
+"""Evidence for each memory that a search may see: every signal, computed over all of them.
+
+With one user's vectors in memory every candidate source is exact, so none has to gate another: the union of
+all pools is simply every row. The `gated` preset keeps only the pool of nearest vectors, as the reference
+formula does, so that the two can be compared.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import score
+from .fuse import SignalWeights, relevance
+from .index import Mask, Rows, UserIndex
+from .mentions import find_mentions
+from .records import Signals
+from .score import Floats
+from .text import Term, contains_phrase, exact_phrases, languages_for, normalise, terms
+
+# A name resembling a stored one less than this says nothing about it.
+MIN_NAME_SIMILARITY = 0.6
+# How many of the best rows have their text read for literal matches.
+EXACT_DEPTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question taken apart: terms for the keyword index, names, literal strings, and its vector."""
+
+    text: str
+    terms: tuple[Term, ...]
+    names: tuple[tuple[str, str], ...]  # (key, as written)
+    phrases: tuple[str, ...]
+    speaker: str  # key of the one known speaker it names, or ''
+    vector: Floats | None = None
+    name_vectors: tuple[Floats, ...] = ()
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Each signal of every row, shape (n_rows,) each; zero outside `eligible`."""
+
+    eligible: Mask
+    semantic: Floats
+    keyword: Floats
+    entity: Floats
+    neighbour: Floats
+    exact: Floats
+    speaker: Floats
+
+    def signals(self, row: int, importance: float, recency: float) -> Signals:
+        """The signals of one row, for explaining."""
+        return Signals(
+            semantic=float(self.semantic[row]),
+            keyword=float(self.keyword[row]),
+            entity=float(self.entity[row]),
+            neighbour=float(self.neighbour[row]),
+            exact=float(self.exact[row]),
+            speaker=float(self.speaker[row]),
+            importance=importance,
+            recency=recency,
+        )
+
+
+def read_query(text: str, index: UserIndex) -> Query:
+    """Take a query apart with what is known of the user's languages, entities and speakers."""
+    with index.lock:
+        languages = languages_for(index.languages, text)
+        mentions = find_mentions(text, index.names, languages)
+        spoken = index.speakers()
+    words = terms(text, languages)
+    named = [key for key in spoken if contains_phrase(normalise(text), key)]
+    # Who said it is a signal of its own; as a word it only finds turns that address that person.
+    of_names = {form for key in named for term in terms(key, languages) for form in term}
+    rest = [term for term in words if not of_names.intersection(term)]
+    return Query(
+        text=text,
+        terms=tuple(rest or words),
+        names=tuple((mention.key, mention.name) for mention in mentions),
+        phrases=exact_phrases(text),
+        speaker=named[0] if len(named) == 1 else "",
+    )
+
+
+def gather(query: Query, index: UserIndex, eligible: Mask, weights: SignalWeights) -> Evidence:
+    """All signals but `exact`, which needs the texts. Call with `index.lock` held."""
+    n = len(index)
+    zeros = np.zeros(n, dtype=np.float32)
+    cosines = index.cosines(query.vector) if query.vector is not None else zeros
+    evidence = Evidence(
+        eligible=eligible,
+        semantic=score.semantic(cosines) * eligible,
+        keyword=index.keywords.scores(query.terms, n) * eligible,
+        entity=_entity_boosts(query, index) * eligible,
+        neighbour=zeros,
+        exact=zeros.copy(),
+        speaker=_speaker_matches(query, index) * eligible,
+    )
+    evidence.neighbour = _neighbours(evidence, index, weights) * eligible
+    return evidence
+
+
+def nearest_only(evidence: Evidence, pool: int) -> Evidence:
+    """The evidence with only the `pool` most similar rows eligible."""
+    similarity = np.where(evidence.eligible, evidence.semantic, -1.0)
+    kept = np.zeros_like(evidence.eligible)
+    kept[top_rows(similarity, pool)] = True
+    evidence.eligible = evidence.eligible & kept
+    return evidence
+
+
+def add_exact(evidence: Evidence, query: Query, rows: Rows, texts: Sequence[str]) -> None:
+    """Fill in the `exact` signal of some rows from their texts."""
+    for row, text in zip(rows, texts, strict=True):
+        normalised = normalise(text)
+        n_found = sum(contains_phrase(normalised, phrase) for phrase in query.phrases)
+        evidence.exact[row] = score.exact(n_found, len(query.phrases))
+
+
+def rows_to_read(evidence: Evidence, weights: SignalWeights) -> Rows:
+    """The rows whose text may hold what the query asks for to the letter: the best overall and by keyword."""
+    overall = np.where(evidence.eligible, relevance(evidence, weights), -1.0)
+    by_keyword = np.where(evidence.eligible & (evidence.keyword > 0), evidence.keyword, -1.0)
+    best = np.union1d(top_rows(overall, EXACT_DEPTH), top_rows(by_keyword, EXACT_DEPTH))
+    return best[evidence.eligible[best]]
+
+
+def top_rows(values: Floats, k: int) -> Rows:
+    """The rows of the k largest values, best first; equal ones in order of row."""
+    if k < len(values):
+        # Everything that ties with the k-th stays in, so that ties are broken by row and not by chance.
+        kth = np.partition(values, len(values) - k)[len(values) - k]
+        pool = np.flatnonzero(values >= kth)
+    else:
+        pool = np.arange(len(values))
+    return pool[np.argsort(-values[pool], kind="stable")][:k]
+
+
+def _entity_boosts(query: Query, index: UserIndex) -> Floats:
+    boosts = np.zeros(len(index), dtype=np.float32)
+    vectors: Sequence[Floats | None] = query.name_vectors or [None] * len(query.names)
+    for (key, _), vector in zip(query.names, vectors, strict=True):
+        entity, similarity = index.names.by_key(key), 1.0
+        if entity is None and vector is not None:
+            entity, similarity = index.names.most_similar(vector)
+        if entity is None or similarity < MIN_NAME_SIMILARITY:
+            continue
+        rows = index.names.rows(entity.id)
+        boosts[rows] = np.maximum(boosts[rows], score.entity(similarity, max(1, entity.n_linked)))
+    return boosts
+
+
+def _speaker_matches(query: Query, index: UserIndex) -> Floats:
+    if not query.speaker:
+        return np.zeros(len(index), dtype=np.float32)
+    codes = [code for name, code in index.speakers().items() if name == query.speaker]
+    return np.isin(index.column("speaker"), codes).astype(np.float32)
+
+
+def _neighbours(evidence: Evidence, index: UserIndex, weights: SignalWeights) -> Floats:
+    """What the adjacent memories have to say on their own: their similarity and keyword coverage."""
+    own_weight = weights.semantic + weights.keyword
+    if not own_weight:
+        return np.zeros(len(index), dtype=np.float32)
+    own = (weights.semantic * evidence.semantic + weights.keyword * evidence.keyword) / own_weight
+    padded = np.append(own, np.float32(0.0))  # -1 is where there is no neighbour
+    return score.neighbour(padded[index.column("previous")], padded[index.column("next")])

@@ -1,0 +1,198 @@
+"""How one change becomes rows and events, inside the transaction that the log opened."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from . import schema
+from .records import Change, Entity, Memory
+from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages
+
+WINDOW_SIZE = 10
+_MAX_VARIABLES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a change did beyond its own rows: entities as they are now, and those that are gone."""
+
+    entities: tuple[Entity, ...]
+    removed_entities: tuple[Entity, ...]
+
+
+def write(connection: Connection, change: Change) -> Committed:
+    """Write everything that a change holds, and its events; the caller commits."""
+    _insert_episode(connection, change)
+    for entity in change.entities:
+        connection.execute(insert(entities), asdict(entity))
+    before = rows_by_id(connection, [memory.id for memory in change.memories])
+    for memory in change.memories:
+        row = memory_row(memory)
+        statement = upsert(memories).values(row)
+        connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=row))
+    if change.links:
+        connection.execute(
+            upsert(entity_links).on_conflict_do_nothing(),
+            [{"memory_id": memory_id, "entity_id": entity_id} for memory_id, entity_id in change.links],
+        )
+    if change.aliases:
+        connection.execute(
+            upsert(aliases).on_conflict_do_nothing(),
+            [{"entity_id": i, "name": name, "name_key": key} for i, name, key in change.aliases],
+        )
+    gone = [memory for memory in change.memories if memory.state == "deleted"]
+    touched = {entity_id for _, entity_id in change.links} | {entity.id for entity in change.entities}
+    touched |= _forget(connection, gone)
+    kept, removed = _recount(connection, touched, change.id)
+    _write_events(connection, change, before, removed)
+    return Committed(entities=kept, removed_entities=removed)
+
+
+def _forget(connection: Connection, gone: Sequence[Memory]) -> set[str]:
+    """Remove what else speaks of deleted memories; returns the entities that lost a link.
+
+    The next extraction reads the message window, and a waiting job reads its episode: neither may bring back
+    what was deleted.
+    """
+    if not gone:
+        return set()
+    ids = [memory.id for memory in gone]
+    of_these = entity_links.c.memory_id.in_(ids)
+    lost = set(connection.scalars(select(entity_links.c.entity_id).where(of_these)))
+    connection.execute(delete(entity_links).where(of_these))
+    said = [and_(messages.c.episode_id == memory.episode_id, messages.c.content == memory.text) for memory in gone]
+    connection.execute(delete(messages).where(or_(*said)))
+    touched = select(memories.c.episode_id).where(memories.c.id.in_(ids))
+    still_raw = select(memories.c.episode_id).where(memories.c.state == "raw")
+    connection.execute(
+        update(jobs)
+        .where(jobs.c.episode_id.in_(touched), jobs.c.episode_id.not_in(still_raw), jobs.c.state == "waiting")
+        .values(state="cancelled")
+    )
+    return lost
+
+
+def _insert_episode(connection: Connection, change: Change) -> None:
+    episode = change.episode
+    if episode is None:
+        return
+    owner = {"user_id": episode.owner.user_id, "agent_id": episode.owner.agent_id, "run_id": episode.run_id}
+    connection.execute(
+        insert(episodes),
+        {
+            **owner,
+            "id": episode.id,
+            "messages": [asdict(message) for message in episode.messages],
+            "infer": int(episode.infer),
+            "about": episode.about,
+            "kind": episode.kind,
+            "observed_at": episode.observed_at,
+            "created_at": episode.created_at,
+            "expires_at": episode.expires_at,
+            "metadata": dict(episode.metadata),
+        },
+    )
+    # Older ones of the same call would be dropped again at once.
+    connection.execute(
+        insert(messages),
+        [
+            {**owner, **asdict(message), "observed_at": episode.observed_at, "episode_id": episode.id}
+            for message in episode.messages[-WINDOW_SIZE:]
+        ],
+    )
+    in_scope = [messages.c[name] == value for name, value in owner.items()]
+    kept = select(messages.c.sequence).where(*in_scope).order_by(messages.c.sequence.desc()).limit(WINDOW_SIZE)
+    connection.execute(delete(messages).where(*in_scope, messages.c.sequence.not_in(kept)))
+    if change.job:
+        connection.execute(
+            insert(jobs),
+            {**asdict(change.job), "state": "waiting", "attempts": 0, "last_error": "", "created_at": change.at},
+        )
+
+
+def _recount(
+    connection: Connection, entity_ids: Collection[str], revision: str
+) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
+    """Bring the link counts of entities up to date and remove those without links: (kept, removed)."""
+    kept, removed = [], []
+    for part in batches(sorted(entity_ids)):
+        counted = (
+            select(func.count())
+            .where(entity_links.c.entity_id == entities.c.id)
+            .correlate(entities)
+            .scalar_subquery()
+        )
+        these = entities.c.id.in_(part)
+        connection.execute(update(entities).where(these).values(n_linked=counted, revision=revision))
+        for row in connection.execute(select(entities).where(these)).mappings():
+            entity = Entity(**row)
+            (kept if entity.n_linked else removed).append(entity)
+    orphans = [entity.id for entity in removed]
+    if orphans:
+        connection.execute(delete(entities).where(entities.c.id.in_(orphans)))
+        connection.execute(delete(aliases).where(aliases.c.entity_id.in_(orphans)))
+    return tuple(kept), tuple(removed)
+
+
+def _write_events(
+    connection: Connection, change: Change, before: dict[str, Any], removed: Sequence[Entity]
+) -> None:
+    shared = {
+        "change_id": change.id,
+        "at": change.at,
+        "user_id": change.owner.user_id,
+        "client": change.owner.agent_id,
+        "reason": change.reason,
+        "memory_id": "",
+        "entity_id": "",
+        "before": None,
+        "after": None,
+    }
+    rows = [
+        shared
+        | {
+            "operation": change.operation,
+            "memory_id": memory.id,
+            "before": schema.as_json(before[memory.id]) if memory.id in before else None,
+            "after": schema.as_json(memory_row(memory)),
+        }
+        for memory in change.memories
+    ]
+    rows += [
+        shared
+        | {
+            "operation": "sight",
+            "memory_id": sighting.memory_id,
+            "after": {"observed_at": sighting.observed_at.isoformat()},
+        }
+        for sighting in change.sightings
+    ]
+    linked = {entity.id for entity in change.entities} | {entity_id for entity_id, _, _ in change.aliases}
+    rows += [shared | {"operation": "entity", "entity_id": entity_id} for entity_id in sorted(linked)]
+    rows += [
+        shared | {"operation": "entity_gone", "entity_id": entity.id, "before": asdict(entity)}
+        for entity in removed
+    ]
+    if rows:
+        connection.execute(insert(events), rows)
+
+
+def memory_row(memory: Memory) -> dict[str, Any]:
+    """A memory as a row: the same fields, metadata as a plain dict."""
+    return {name: getattr(memory, name) for name in memory.__slots__} | {"metadata": dict(memory.metadata)}
+
+
+def rows_by_id(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
+    return {
+        row["id"]: row
+        for part in batches(ids)
+        for row in connection.execute(select(memories).where(memories.c.id.in_(part))).mappings()
+    }
+
+
+def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), _MAX_VARIABLES):
+        yield ids[start : start + _MAX_VARIABLES]

@@ -1,0 +1,82 @@
+"""The life of the memory behind a server: opened on first use, warmed in the background, closed once."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .errors import McpMemoryError
+
+if TYPE_CHECKING:
+    from .memory import Memory
+
+logger = logging.getLogger(__name__)
+
+
+def open_local() -> "Memory":
+    """The memory in the data folder that the settings name."""
+    # Imported here: the stores behind it cost more than a host waits for a handshake.
+    from .memory import Memory
+
+    return Memory.local()
+
+
+class Engine:
+    """Holds one data folder for a server. Nothing heavy happens before `warm` or the first `memory`."""
+
+    def __init__(self, open_memory: "Callable[[], Memory]" = open_local) -> None:
+        self._open_memory = open_memory
+        self._lock = threading.Lock()
+        self._memory: Memory | None = None
+        self._warming: threading.Thread | None = None
+        self._is_closed = False
+        self.activity = "starting"
+
+    def memory(self) -> "Memory":
+        """The open memory; opens it when it is not, and tries again when that failed before.
+
+        Raises:
+            McpMemoryError: the folder is in use, a setting is wrong, a file is damaged.
+        """
+        with self._lock:
+            if self._memory is None:
+                self.activity = "opening the data folder"
+                self._memory = self._open_memory()
+            return self._memory
+
+    def warm(self) -> None:
+        """Begin to load what the first call needs, in a thread; repeating it does nothing."""
+        with self._lock:
+            if self._warming is None and not self._is_closed:
+                self._warming = threading.Thread(target=self._warm, name="warm", daemon=True)
+                self._warming.start()
+
+    @property
+    def is_warming(self) -> bool:
+        """Whether loading is still going on."""
+        return self._warming is not None and self._warming.is_alive()
+
+    def _warm(self) -> None:
+        try:
+            memory = self.memory()
+            self.activity = "loading the embedding model"
+            memory.warm(self._report_catching_up)
+        except McpMemoryError as exc:
+            # The next call meets the same failure and tells the agent.
+            logger.warning("not ready: %s", exc)
+        self.activity = "working"
+
+    def _report_catching_up(self, done: int, total: int) -> None:
+        self.activity = f"embedding memories left from last time, {done} of {total}"
+
+    def close(self) -> None:
+        """Close the memory if it is open. Safe to repeat."""
+        self._is_closed = True
+        # A thread deep in loading a model cannot be interrupted; the process ends under it.
+        if self._lock.acquire(timeout=5):
+            try:
+                if self._memory is not None and not self.is_warming:
+                    self._memory.close()
+                    self._memory = None
+            finally:
+                self._lock.release()

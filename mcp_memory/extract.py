@@ -1,0 +1,48 @@
+"""Episode to drafts: what of an input is to be remembered, each with its words and the names in it."""
+
+from collections import Counter
+from collections.abc import Container
+
+from .mentions import find_mentions
+from .records import Draft, Episode, Kind, Message, State
+from .text import content_hash, detect_language, languages_for, lemmas
+
+
+def verbatim(
+    episode: Episode, *, languages: Counter[str], known_names: Container[str] = frozenset()
+) -> list[Draft]:
+    """One draft per message, word for word and in order; empty messages are marked as ignored.
+
+    `languages` counts the user's memories by language, `known_names` holds the keys of the user's entities.
+    An episode that waits for the language model gives `raw` drafts, which are searchable until then.
+    """
+    state: State = "raw" if episode.infer else "active"
+    return [
+        _draft(place, message, episode.kind, state, languages, known_names)
+        for place, message in enumerate(episode.messages)
+    ]
+
+
+def _draft(
+    place: int,
+    message: Message,
+    kind: Kind,
+    state: State,
+    languages: Counter[str],
+    known_names: Container[str],
+) -> Draft:
+    text = message.content
+    if not text.strip():
+        return Draft(place, message, text, "", "", "", kind, state, (), ignored_because="the text is empty")
+    chosen = languages_for(languages, text)
+    return Draft(
+        source=place,
+        message=message,
+        text=text,
+        lemmas=lemmas(text, chosen),
+        hash=content_hash(text),
+        language=detect_language(text),
+        kind=kind,
+        state=state,
+        mentions=find_mentions(text, known_names, chosen),
+    )

@@ -1,0 +1,51 @@
+"""The forgetting pipeline: out of search at once, in one change that keeps what was, so that it can be undone."""
+
+from dataclasses import replace
+
+from .errors import NotFoundError
+from .ids import canonical
+from .records import Change, DeleteResult, Memory, Owner
+from .store import Stores, commit
+
+
+def delete(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
+    """Delete one memory of this user, with its links and the entities that only it named.
+
+    Raises:
+        NotFoundError: no such memory, or already deleted. Another user's memory is as good as none.
+    """
+    with stores.writing:
+        memory = _find(memory_id, owner, stores)
+        now = stores.clock()
+        change_id = stores.ids.next(now)
+        change = Change(
+            id=change_id,
+            at=now,
+            owner=owner,
+            operation="delete",
+            memories=(replace(memory, state="deleted", updated_at=now, revision=change_id),),
+        )
+        known = stores.index_of(owner.user_id).names.entities
+        before = {entity.id: entity.name for entity in known.values()}
+        commit(change, stores)
+        removed = sorted(name for identifier, name in before.items() if identifier not in known)
+    return DeleteResult(memory.id, memory.text, tuple(removed))
+
+
+def _find(memory_id: str, owner: Owner, stores: Stores) -> Memory:
+    wanted = canonical(memory_id)
+    if wanted is None:
+        raise NotFoundError(
+            f"{memory_id!r} is no memory id: ids have 12 characters, as search_memory shows them",
+            hint="search for the text and use the id of the hit",
+        )
+    memory = stores.log.get_memories([wanted]).get(wanted)
+    if memory is None or memory.user_id != owner.user_id:
+        raise NotFoundError(
+            f"there is no memory {wanted!r}", hint="search for the text and use the id of the hit"
+        )
+    if memory.state == "deleted":
+        raise NotFoundError(
+            f"memory {wanted!r} was deleted on {memory.updated_at.date().isoformat()}", hint="nothing is left to do"
+        )
+    return memory

@@ -1,0 +1,74 @@
+"""Signals to one score: weighted sum, fixed map to relevance in [0, 1], then importance and recency."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .score import Floats
+
+# Relevance of a memory that an agent wrote about itself, when another agent searches.
+OTHER_AGENTS_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SignalWeights:
+    """How much each signal counts in relevance. `scale` is the sum that maps to relevance 1."""
+
+    semantic: float
+    keyword: float
+    entity: float
+    neighbour: float
+    exact: float
+    speaker: float
+    scale: float
+
+
+# Source of the gated weights: the reference formula, (semantic + keyword + entity) / 2.5.
+GATED = SignalWeights(1.0, 1.0, 1.0, 0.0, 0.0, 0.0, scale=2.5)
+FUSED = SignalWeights(1.0, 1.5, 0.5, 0.3, 0.5, 0.25, scale=3.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreWeights:
+    """Shares of relevance, importance and recency in the final score; any non-negative numbers."""
+
+    relevance: float = 0.9
+    importance: float = 0.05
+    recency: float = 0.05
+
+
+class SignalColumns(Protocol):
+    """Each signal of every row, shape (n_rows,) each."""
+
+    semantic: Floats
+    keyword: Floats
+    entity: Floats
+    neighbour: Floats
+    exact: Floats
+    speaker: Floats
+
+
+def relevance(signals: SignalColumns, weights: SignalWeights) -> Floats:
+    """Relevance in [0, 1] of each row: the weighted sum over a fixed scale, never stretched to a query's best.
+
+    Monotone in every signal, and the same signals give the same value whatever else was found.
+    """
+    total = (
+        weights.semantic * signals.semantic
+        + weights.keyword * signals.keyword
+        + weights.entity * signals.entity
+        + weights.neighbour * signals.neighbour
+        + weights.exact * signals.exact
+        + weights.speaker * signals.speaker
+    )
+    return np.clip(total / np.float32(weights.scale), 0.0, 1.0).astype(np.float32)
+
+
+def score(relevance: Floats, importance: Floats, recency: Floats, weights: ScoreWeights) -> Floats:
+    """Score in [0, 1] of each row: the weighted mean of the three; with all weights zero, relevance alone."""
+    total = weights.relevance + weights.importance + weights.recency
+    if total <= 0.0:
+        return relevance
+    mixed = weights.relevance * relevance + weights.importance * importance + weights.recency * recency
+    return (mixed / np.float32(total)).astype(np.float32)

@@ -1,0 +1,264 @@
+"""One user's memories in memory: columns for filters, vectors, keywords and entities, row by row.
+
+Derived from the log and the tables, and kept current by whoever writes to those. A *row* is the place of a
+memory in these arrays; it is never given to another memory.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .gazetteer import Gazetteer
+from .keywords import KeywordIndex
+from .log import Log
+from .mentions import name_key
+from .records import Memory, Selection
+from .schema import to_micros
+from .score import Floats
+from .tables import Tables
+
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+
+# A turn shorter than this often needs the one before it to be understood (about 80 words for both).
+SHORT_CHARS = 480
+NEVER = np.iinfo(np.int64).max
+_TIMES = ("observed_at", "created_at", "expires_at", "valid_from", "invalid_at", "closed_at")
+_CODED = ("agent_id", "run_id", "speaker", "role", "about", "kind", "state")
+
+
+class UserIndex:
+    """Everything a search of one user computes with. Hold `lock` while using several parts together."""
+
+    def __init__(self, dimension: int) -> None:
+        self.lock = threading.RLock()
+        self.dimension = dimension
+        self.ids: list[str] = []
+        self.row_of: dict[str, int] = {}
+        self.keywords = KeywordIndex()
+        self.names = Gazetteer(dimension)
+        self.languages: Counter[str] = Counter()
+        self._forms: list[Sequence[str]] = []
+        self._threads: dict[str, int] = {}  # last row of each thread
+        self._codes: dict[str, dict[str, int]] = {name: {"": 0} for name in _CODED}
+        self._columns: dict[str, NDArray[Any]] = {
+            **{name: np.zeros(0, dtype=np.int64) for name in _TIMES},
+            **{name: np.zeros(0, dtype=np.int32) for name in _CODED},
+            **{name: np.zeros(0, dtype=np.int64) for name in ("previous", "next", "n_chars")},
+            "importance": np.zeros(0, dtype=np.float32),
+            "is_live": np.zeros(0, dtype=bool),
+            "has_vector": np.zeros(0, dtype=bool),
+        }
+        self._vectors = np.zeros((0, dimension), dtype=np.float32)
+        # Further chunks of long texts: the row each belongs to, and its vector.
+        self._extra_rows: list[int] = []
+        self._extra_vectors: list[Floats] = []
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A column over all rows; times in microseconds, `NEVER` where there is none; names as codes."""
+        return self._columns[name][: len(self.ids)]
+
+    def code(self, column: str, value: str) -> int:
+        """The code of a value in a coded column, -1 where no row has it."""
+        return self._codes[column].get(value, -1)
+
+    def speakers(self) -> Mapping[str, int]:
+        """The code of each speaker by the key of the name."""
+        return {name_key(name): code for name, code in self._codes["speaker"].items() if name}
+
+    # Writing
+
+    def put(self, memory: Memory | Any, forms: Sequence[str], n_chars: int) -> None:
+        """Add a memory, or update the columns of a known one."""
+        with self.lock:
+            row = self.row_of.get(memory.id)
+            is_new = row is None
+            if row is None:
+                row = self._new_row(memory.id, forms)
+            for name in _TIMES:
+                moment = getattr(memory, name)
+                self._columns[name][row] = NEVER if moment is None else to_micros(moment)
+            for name in _CODED:
+                codes = self._codes[name]
+                self._columns[name][row] = codes.setdefault(getattr(memory, name), len(codes))
+            self._columns["importance"][row] = memory.importance
+            self._columns["n_chars"][row] = n_chars
+            if is_new:
+                self.languages[memory.language] += 1
+                self._append_to_thread(row, memory.run_id or memory.episode_id)
+                self._index_words(row)
+
+    def put_vectors(self, memory_id: str, vectors: Floats) -> None:
+        """Give a memory the vectors of its chunks, shape (n_chunks, dimension); unknown ids are ignored."""
+        with self.lock:
+            row = self.row_of.get(memory_id)
+            if row is None:
+                return
+            if self._columns["has_vector"][row]:
+                kept = [i for i, owner in enumerate(self._extra_rows) if owner != row]
+                self._extra_rows = [self._extra_rows[i] for i in kept]
+                self._extra_vectors = [self._extra_vectors[i] for i in kept]
+            self._vectors[row] = vectors[0]
+            self._columns["has_vector"][row] = True
+            self._extra_rows += [row] * (len(vectors) - 1)
+            self._extra_vectors += list(vectors[1:])
+
+    def remove(self, memory_id: str) -> None:
+        """Take a memory out of every part; unknown ids are fine."""
+        with self.lock:
+            row = self.row_of.pop(memory_id, None)
+            if row is None:
+                return
+            self._columns["is_live"][row] = False
+            self._forms[row] = ()
+            self.keywords.remove(row)
+            self.names.unlink(row)
+            previous, following = int(self.column("previous")[row]), int(self.column("next")[row])
+            if previous >= 0:
+                self._columns["next"][previous] = following
+            if following >= 0:
+                self._columns["previous"][following] = previous
+                # Its words stood in the next memory's context.
+                self._index_words(following)
+            for thread, last in list(self._threads.items()):
+                if last == row:
+                    self._threads[thread] = previous
+
+    def _new_row(self, memory_id: str, forms: Sequence[str]) -> int:
+        row = len(self.ids)
+        if row == len(self._vectors):
+            capacity = max(256, 2 * row)
+            for name, column in self._columns.items():
+                self._columns[name] = np.concatenate([column, np.zeros(capacity - row, dtype=column.dtype)])
+            grown = np.zeros((capacity, self.dimension), dtype=np.float32)
+            grown[:row] = self._vectors
+            self._vectors = grown
+        self.ids.append(memory_id)
+        self.row_of[memory_id] = row
+        self._forms.append(forms)
+        self._columns["is_live"][row] = True
+        self._columns["previous"][row] = self._columns["next"][row] = -1
+        return row
+
+    def _append_to_thread(self, row: int, thread: str) -> None:
+        last = self._threads.get(thread, -1)
+        if last >= 0:
+            self._columns["previous"][row] = last
+            self._columns["next"][last] = row
+        self._threads[thread] = row
+
+    def _index_words(self, row: int) -> None:
+        previous = int(self._columns["previous"][row])
+        forms = self._forms[row]
+        if previous >= 0:
+            lengths = self._columns["n_chars"]
+            if lengths[previous] + lengths[row] <= SHORT_CHARS:
+                forms = [*self._forms[previous], *forms]
+        self.keywords.put(row, forms)
+
+    # Reading
+
+    def cosines(self, query: Floats) -> Floats:
+        """Cosine of a query vector and each row in [-1, 1], the best chunk counting; 0 without a vector."""
+        n = len(self.ids)
+        found: Floats = self._vectors[:n] @ query
+        if self._extra_rows:
+            np.maximum.at(found, np.array(self._extra_rows), np.stack(self._extra_vectors) @ query)
+        return found
+
+    def count_without_vector(self) -> int:
+        """Live memories that cannot be found by meaning yet."""
+        return int((self.column("is_live") & ~self.column("has_vector")).sum())
+
+    def select(self, selection: Selection, with_metadata: Collection[str] | None = None) -> Mask:
+        """Which rows a selection lets through.
+
+        `with_metadata` holds the ids that match the metadata filter, None where there is no such filter.
+        """
+        mask = self.column("is_live") & self._in_scope(selection) & self._at_time(selection)
+        filters = selection.filters
+        for column, value in (("about", filters.about), ("kind", filters.kind), ("agent_id", filters.agent)):
+            if value:
+                mask &= self.column(column) == self.code(column, value)
+        if filters.since:
+            mask &= self.column("observed_at") >= to_micros(filters.since)
+        if filters.until:
+            mask &= self.column("observed_at") <= to_micros(filters.until)
+        if with_metadata is not None:
+            matching = np.zeros_like(mask)
+            matching[[self.row_of[i] for i in with_metadata if i in self.row_of]] = True
+            mask &= matching
+        return mask
+
+    def _in_scope(self, selection: Selection) -> Mask | bool:
+        own_agent = self.column("agent_id") == self.code("agent_id", selection.owner.agent_id)
+        is_about_agent: Mask = self.column("about") == self.code("about", "agent")
+        if selection.scope == "user":
+            return ~is_about_agent
+        if selection.scope == "agent":
+            return is_about_agent & own_agent
+        if selection.scope == "run":
+            return np.asarray(self.column("run_id") == self.code("run_id", selection.run_id))
+        return True
+
+    def _at_time(self, selection: Selection) -> Mask:
+        """Current rows; or with `as_of` what was true then, with `known_at` what was recorded by then."""
+        state = self.column("state")
+        is_current = (state == self.code("state", "active")) | (state == self.code("state", "raw"))
+        mask = is_current.copy()
+        if selection.as_of or selection.known_at:
+            mask |= state == self.code("state", "invalid")
+        moment = to_micros(selection.as_of or selection.now)
+        mask &= self.column("expires_at") > moment
+        if selection.as_of:
+            since = self.column("valid_from")
+            mask &= np.where(since == NEVER, self.column("observed_at"), since) <= moment
+            mask &= self.column("invalid_at") > moment
+        if selection.known_at:
+            known = to_micros(selection.known_at)
+            mask &= (self.column("created_at") <= known) & (self.column("closed_at") > known)
+        return mask
+
+    def of_other_agents(self, agent_id: str) -> Mask:
+        """Rows that another agent wrote about itself."""
+        is_about_agent = self.column("about") == self.code("about", "agent")
+        return is_about_agent & (self.column("agent_id") != self.code("agent_id", agent_id))
+
+
+def load_index(user_id: str, log: Log, tables: Tables | None, dimension: int) -> UserIndex:
+    """The index of a user from the log and, where it is at hand, the tables."""
+    index = UserIndex(dimension)
+    for row in log.index_rows(user_id):
+        index.put(row, row.lemmas.split(), row.n_chars)
+    for entity in log.get_entities(user_id):
+        index.names.put(entity)
+    for entity_id, key in log.get_aliases(user_id):
+        index.names.put(index.names.entities[entity_id], [key])
+    for memory_id, entity_id in log.get_links(user_id):
+        if memory_id in index.row_of:
+            index.names.link(entity_id, index.row_of[memory_id])
+    if tables:
+        load_vectors(index, user_id, tables)
+    index.keywords.rebuild()
+    return index
+
+
+def load_vectors(index: UserIndex, user_id: str, tables: Tables) -> None:
+    """Fill in the vectors that the tables hold."""
+    stored = tables.vectors_of(user_id)
+    places: dict[str, list[int]] = {}
+    for place in sorted(range(len(stored.ids)), key=lambda place: stored.chunks[place]):
+        places.setdefault(stored.ids[place], []).append(place)
+    for memory_id, rows in places.items():
+        index.put_vectors(memory_id, stored.vectors[rows])
+    entities = tables.entity_vectors_of(user_id)
+    for entity_id, vector in zip(entities.ids, entities.vectors, strict=True):
+        if entity_id in index.names.entities:
+            index.names.put_vector(entity_id, vector)

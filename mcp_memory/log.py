@@ -1,0 +1,404 @@
+"""The SQLite log: the truth about every memory. One durable transaction per change, then events to tell it.
+
+LanceDB and the in-memory indices are derived from here and may lag; `pending` says by how much.
+"""
+
+import contextlib
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, create_engine, event, func, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.exc import DatabaseError, SQLAlchemyError
+
+from . import schema
+from .changes import WINDOW_SIZE, Committed, batches, rows_by_id, write
+from .errors import StorageError
+from .records import Change, Entity, Filters, Memory, Message
+from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, meta, messages
+
+_APPLIED = "applied_through"
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Rows that LanceDB does not hold yet as the log has them, up to event `through`."""
+
+    memory_ids: tuple[str, ...]
+    entity_ids: tuple[str, ...]
+    through: int
+
+
+class Log:
+    """The open log of one data folder. Reads come from any thread; the caller lets one thread write at a time."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the log and bring it to the present schema.
+
+        Raises:
+            StorageError: the file cannot be opened, is damaged, or was written by a newer program.
+        """
+        self.path = path
+        self._engine = create_engine(f"sqlite:///{path}", isolation_level="AUTOCOMMIT")
+        event.listen(self._engine, "connect", _configure)
+        with self._translating(), self._engine.connect() as connection:
+            self._migrate(connection)
+        applied = self.get_meta(_APPLIED)
+        self._applied_through = int(applied or 0)
+        self._recorded_through = self._applied_through
+
+    # Opening
+
+    def _migrate(self, connection: Connection) -> None:
+        version = _schema_version(connection)
+        if version > schema.SCHEMA_VERSION:
+            raise StorageError(
+                f"{self.path} has schema {version}, this program knows {schema.SCHEMA_VERSION}",
+                hint="update mcp-memory: a newer version wrote this folder",
+            )
+        if 0 < version < schema.SCHEMA_VERSION:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            shutil.copy2(self.path, self.path.with_suffix(f".schema{version}.bak"))
+        for number in range(version, schema.SCHEMA_VERSION):
+            with _transaction(connection):
+                if number == 0:
+                    connection.exec_driver_sql(
+                        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+                    )
+                schema.MIGRATIONS[number](connection)
+                _set_meta(connection, "schema_version", str(number + 1))
+
+    def close(self) -> None:
+        """Record what was applied, fold the WAL into the file, and let go of it. Safe to repeat."""
+        with contextlib.suppress(SQLAlchemyError), self._engine.connect() as connection:
+            self._record_applied(connection)
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._engine.dispose()
+
+    # Meta
+
+    def get_meta(self, key: str) -> str:
+        """A recorded property of the folder, '' where there is none."""
+        with self._reading() as connection:
+            return str(connection.scalar(select(meta.c.value).where(meta.c.key == key)) or "")
+
+    def set_meta(self, **values: str) -> None:
+        """Record properties of the folder, replacing earlier values."""
+        with self._writing() as connection:
+            for key, value in values.items():
+                _set_meta(connection, key, value)
+
+    def last_id(self) -> str:
+        """The largest id ever given out, '' in an empty log."""
+        columns = (memories.c.id, entities.c.id, episodes.c.id, jobs.c.id, events.c.change_id)
+        with self._reading() as connection:
+            return max(connection.scalar(select(func.max(column))) or "" for column in columns)
+
+    # Writing
+
+    def commit(self, change: Change) -> Committed:
+        """Write a change durably, with one event per row touched; on return it survives a power cut.
+
+        Links of memories that became `deleted` go, and so do entities that are left without links.
+
+        Raises:
+            StorageError: nothing was written.
+        """
+        with self._writing() as connection:
+            self._record_applied(connection)
+            return write(connection, change)
+
+    # What LanceDB still has to learn
+
+    def pending(self) -> Pending:
+        """Every row whose last event came after what was applied."""
+        with self._reading() as connection:
+            found = connection.execute(
+                select(events.c.sequence, events.c.memory_id, events.c.entity_id)
+                .where(events.c.sequence > self._applied_through, events.c.operation != "sight")
+                .order_by(events.c.sequence)
+            ).all()
+        return Pending(
+            memory_ids=tuple(dict.fromkeys(row.memory_id for row in found if row.memory_id)),
+            entity_ids=tuple(dict.fromkeys(row.entity_id for row in found if row.entity_id)),
+            through=found[-1].sequence if found else self._applied_through,
+        )
+
+    def mark_applied(self, through: int) -> None:
+        """Note that LanceDB holds everything up to an event; written with the next change, or at closing.
+
+        Losing the note costs a repetition of idempotent writes, so it needs no transaction of its own.
+        """
+        self._applied_through = max(self._applied_through, through)
+
+    def _record_applied(self, connection: Connection) -> None:
+        if self._applied_through != self._recorded_through:
+            _set_meta(connection, _APPLIED, str(self._applied_through))
+            self._recorded_through = self._applied_through
+
+    # Reading
+
+    def get_memories(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids, whatever their state and owner; unknown ids are absent."""
+        with self._reading() as connection:
+            return {key: _memory(row) for key, row in rows_by_id(connection, ids).items()}
+
+    def list_memories(
+        self,
+        user_id: str,
+        filters: Filters = Filters(),  # noqa: B008 - immutable
+        *,
+        states: Collection[str] = ("active", "raw"),
+        run_id: str = "",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[Memory]:
+        """Memories of a user, newest first by id."""
+        conditions: list[ColumnElement[bool]] = [memories.c.user_id == user_id, memories.c.state.in_(states)]
+        for column, value in (
+            (memories.c.about, filters.about),
+            (memories.c.kind, filters.kind),
+            (memories.c.agent_id, filters.agent),
+            (memories.c.run_id, run_id),
+        ):
+            if value:
+                conditions.append(column == value)
+        if filters.since:
+            conditions.append(memories.c.observed_at >= filters.since)
+        if filters.until:
+            conditions.append(memories.c.observed_at <= filters.until)
+        if filters.metadata:
+            conditions.append(memories.c.id.in_(self.ids_with_metadata(user_id, filters)))
+        with self._reading() as connection:
+            rows = connection.execute(
+                select(memories).where(*conditions).order_by(memories.c.id.desc()).limit(limit).offset(offset)
+            )
+            return [_memory(row) for row in rows.mappings()]
+
+    def ids_with_metadata(self, user_id: str, filters: Filters) -> set[str]:
+        """Ids of the user's memories whose metadata equals every wanted key; true is not 1, 1 is 1.0."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                select(memories.c.id, memories.c.metadata).where(
+                    memories.c.user_id == user_id, func.length(memories.c.metadata) > 2
+                )
+            ).all()
+        return {row.id for row in rows if _matches(row.metadata, filters.metadata)}
+
+    def index_rows(self, user_id: str) -> Iterator[Any]:
+        """What the in-memory index needs of each searchable or ended memory, in order of thread and position."""
+        columns = [memories.c[name] for name in _INDEX_COLUMNS]
+        with self._reading() as connection:
+            yield from connection.execute(
+                select(*columns, func.length(memories.c.text).label("n_chars"))
+                .where(memories.c.user_id == user_id, memories.c.state.in_(("active", "raw", "invalid")))
+                .order_by(memories.c.run_id, memories.c.episode_id, memories.c.position)
+            )
+
+    def same_text(self, user_id: str, hashes: Collection[str]) -> list[Memory]:
+        """Active and raw memories of a user with one of these hashes, oldest first."""
+        with self._reading() as connection:
+            found: list[Memory] = []
+            for part in batches(list(hashes)):
+                rows = connection.execute(
+                    select(memories).where(
+                        memories.c.user_id == user_id,
+                        memories.c.hash.in_(part),
+                        memories.c.state.in_(("active", "raw")),
+                    )
+                )
+                found += [_memory(row) for row in rows.mappings()]
+        return sorted(found, key=lambda memory: memory.id)
+
+    def next_position(self, user_id: str, run_id: str) -> int:
+        """The place of the next memory in a run, 0 for the first and for memories without a run."""
+        if not run_id:
+            return 0
+        with self._reading() as connection:
+            last = connection.scalar(
+                select(func.max(memories.c.position)).where(
+                    memories.c.user_id == user_id, memories.c.run_id == run_id
+                )
+            )
+        return 0 if last is None else int(last) + 1
+
+    def get_entities(self, user_id: str = "", ids: Sequence[str] | None = None) -> list[Entity]:
+        """Entities of a user, or those with these ids."""
+        wanted: list[ColumnElement[bool]] = []
+        if user_id:
+            wanted.append(entities.c.user_id == user_id)
+        with self._reading() as connection:
+            if ids is None:
+                rows = connection.execute(select(entities).where(*wanted)).mappings().all()
+            else:
+                rows = [
+                    row
+                    for part in batches(list(ids))
+                    for row in connection.execute(select(entities).where(entities.c.id.in_(part), *wanted)).mappings()
+                ]
+        return [Entity(**row) for row in rows]
+
+    def get_aliases(self, user_id: str) -> list[tuple[str, str]]:
+        """(entity_id, name_key) of every alias of a user's entities."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                select(aliases.c.entity_id, aliases.c.name_key)
+                .join(entities, entities.c.id == aliases.c.entity_id)
+                .where(entities.c.user_id == user_id)
+            )
+            return [(row.entity_id, row.name_key) for row in rows]
+
+    def get_links(self, user_id: str) -> list[tuple[str, str]]:
+        """(memory_id, entity_id) of every link of a user."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                select(entity_links.c.memory_id, entity_links.c.entity_id)
+                .join(entities, entities.c.id == entity_links.c.entity_id)
+                .where(entities.c.user_id == user_id)
+            )
+            return [(row.memory_id, row.entity_id) for row in rows]
+
+    def window(self, user_id: str, agent_id: str, run_id: str) -> list[Message]:
+        """The last messages of a scope, oldest first, at most `WINDOW_SIZE`."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                select(messages.c.role, messages.c.content, messages.c.speaker)
+                .where(
+                    messages.c.user_id == user_id, messages.c.agent_id == agent_id, messages.c.run_id == run_id
+                )
+                .order_by(messages.c.sequence.desc())
+                .limit(WINDOW_SIZE)
+            ).all()
+        return [Message(row.role, row.content, row.speaker) for row in reversed(rows)]
+
+    def get_events(self, memory_id: str) -> list[dict[str, Any]]:
+        """The events of one memory, oldest first."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                select(events).where(events.c.memory_id == memory_id).order_by(events.c.sequence)
+            )
+            return [dict(row) for row in rows.mappings()]
+
+    def counts(self, user_id: str = "") -> dict[str, int]:
+        """Numbers of memories by state, entities, episodes and waiting jobs; of all users where none is named."""
+
+        def of(table: Any) -> list[ColumnElement[bool]]:
+            return [table.c.user_id == user_id] if user_id else []
+
+        with self._reading() as connection:
+            states = Counter(
+                {
+                    row.state: row.n
+                    for row in connection.execute(
+                        select(memories.c.state, func.count().label("n"))
+                        .where(*of(memories))
+                        .group_by(memories.c.state)
+                    )
+                }
+            )
+            others = {
+                "entities": connection.scalar(select(func.count()).select_from(entities).where(*of(entities))),
+                "episodes": connection.scalar(select(func.count()).select_from(episodes).where(*of(episodes))),
+                "jobs": connection.scalar(
+                    select(func.count()).select_from(jobs).where(jobs.c.state == "waiting", *of(jobs))
+                ),
+            }
+        return {**states, **{name: int(value or 0) for name, value in others.items()}}
+
+    def searchable_ids(self) -> set[str]:
+        """Ids of the memories of all users that LanceDB is to hold."""
+        with self._reading() as connection:
+            return set(connection.scalars(select(memories.c.id).where(memories.c.state != "deleted")))
+
+    def check(self) -> str:
+        """'ok', or what SQLite's own check finds wrong with the file."""
+        with self._reading() as connection:
+            return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+
+    # Connections
+
+    @contextlib.contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseError as exc:
+            raise StorageError(
+                f"the log {self.path} failed: {exc.orig}", hint=_hint(str(exc.orig))
+            ) from exc
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._translating(), self._engine.connect() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._translating(), self._engine.connect() as connection, _transaction(connection):
+            yield connection
+
+
+_INDEX_COLUMNS = (
+    "id", "agent_id", "run_id", "episode_id", "speaker", "role", "about", "kind", "state", "lemmas", "language",
+    "importance", "observed_at", "created_at", "expires_at", "valid_from", "invalid_at", "closed_at",
+)  # fmt: skip
+
+
+def _memory(row: Any) -> Memory:
+    return Memory(**row)
+
+
+def _configure(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+@contextlib.contextmanager
+def _transaction(connection: Connection) -> Iterator[None]:
+    # The driver begins transactions late and as readers; a writer says so at once.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.exec_driver_sql("ROLLBACK")
+        raise
+    connection.exec_driver_sql("COMMIT")
+
+
+def _schema_version(connection: Connection) -> int:
+    has_meta = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'meta'").scalar()
+    if not has_meta:
+        return 0
+    return int(connection.scalar(select(meta.c.value).where(meta.c.key == "schema_version")) or 0)
+
+
+def _set_meta(connection: Connection, key: str, value: str) -> None:
+    statement = upsert(meta).values(key=key, value=value)
+    connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+
+
+def _matches(found: Any, wanted: Any) -> bool:
+    return all(
+        key in found and found[key] == value and isinstance(found[key], bool) == isinstance(value, bool)
+        for key, value in wanted.items()
+    )
+
+
+def _hint(message: str) -> str:
+    for clue, hint in (
+        ("full", "free some disk space and try again"),
+        ("readonly", "make the data folder writable for this account"),
+        ("read-only", "make the data folder writable for this account"),
+        ("unable to open", "check that the data folder exists and belongs to this account"),
+        ("malformed", "the file is damaged: restore a copy of the data folder"),
+        ("not a database", "the file is damaged: restore a copy of the data folder"),
+        ("locked", "another program holds the file: close it and try again"),
+    ):
+        if clue in message:
+            return hint
+    return "run: mcp-memory doctor"

@@ -1,0 +1,113 @@
+"""Results in the form that hosts pass on to a model: lean JSON, and one line a hit for hosts that read text.
+
+Stored text is data from outside. It is always quoted, with who said it and when, so that a model reads it as
+a record and not as an instruction.
+"""
+
+import json
+from typing import Any
+
+from .records import AddResult, DeleteResult, Hit, Memory, Receipt, SearchResult
+
+_PLAIN_KINDS = ("message", "note")
+
+
+def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
+    """The structured answer of a search; empty fields are left out, since every host pays for them."""
+    payload: dict[str, Any] = {"memories": [_hit_payload(hit, explain=explain) for hit in result.hits]}
+    if result.notice:
+        payload["notice"] = result.notice
+    if result.closest_score is not None:
+        payload["closest_score"] = round(result.closest_score, 2)
+    if result.degraded:
+        payload["degraded"] = list(result.degraded)
+    return payload
+
+
+def search_lines(result: SearchResult) -> str:
+    """The same hits as text, best first."""
+    lines = [_line(hit.memory, f"{hit.score:.2f}") for hit in result.hits] or ["No relevant memories."]
+    return "\n".join([*lines, result.notice] if result.notice else lines)
+
+
+def add_payload(result: AddResult) -> dict[str, Any]:
+    """The structured answer of an add: one receipt per input, in order."""
+    return {"results": [_receipt_payload(receipt) for receipt in result.results], "episode_id": result.episode_id}
+
+
+def add_lines(result: AddResult) -> str:
+    """The same receipts as text."""
+    return "\n".join(
+        f"{receipt.status}" + (f" [{receipt.id}]" if receipt.id else "") + (f": {receipt.reason}" if receipt.reason else "")
+        for receipt in result.results
+    )
+
+
+def delete_payload(result: DeleteResult) -> dict[str, Any]:
+    """The structured answer of a delete."""
+    return {"deleted": result.id, "text": result.text, "purged": False}
+
+
+def memory_payload(memory: Memory) -> dict[str, Any]:
+    """One memory with every field that says something, for scripts."""
+    fields = {
+        "id": memory.id,
+        "text": memory.text,
+        "about": memory.about,
+        "kind": memory.kind,
+        "state": memory.state,
+        "user": memory.user_id,
+        "agent": memory.agent_id,
+        "speaker": memory.speaker,
+        "run": memory.run_id,
+        "language": memory.language,
+        "observed_at": memory.observed_at.isoformat(),
+        "created_at": memory.created_at.isoformat(),
+        "expires_at": memory.expires_at.isoformat() if memory.expires_at else "",
+        "episode_id": memory.episode_id,
+        "metadata": dict(memory.metadata),
+    }
+    return {name: value for name, value in fields.items() if value not in ("", {})}
+
+
+def _hit_payload(hit: Hit, *, explain: bool) -> dict[str, Any]:
+    memory = hit.memory
+    who = {"speaker": memory.speaker} if memory.speaker else {"agent": memory.agent_id}
+    payload: dict[str, Any] = {
+        "id": memory.id,
+        "text": memory.text,
+        "score": round(hit.score, 2),
+        **who,
+        "date": memory.observed_at.date().isoformat(),
+    }
+    if memory.about != "user":
+        payload["about"] = memory.about
+    if memory.kind not in _PLAIN_KINDS:
+        payload["kind"] = memory.kind
+    if memory.valid_from:
+        payload["valid_from"] = memory.valid_from.date().isoformat()
+    if memory.invalid_at:
+        payload["invalid_at"] = memory.invalid_at.date().isoformat()
+    if explain:
+        payload["agent"], payload["speaker"] = memory.agent_id, memory.speaker
+        payload["signals"] = {"relevance": round(hit.relevance, 4)} | {
+            name: round(getattr(hit.signals, name), 4) for name in hit.signals.__slots__
+        }
+    return payload
+
+
+def _line(memory: Memory, score: str) -> str:
+    who = memory.speaker or memory.agent_id
+    quoted = json.dumps(memory.text, ensure_ascii=False)
+    return f"[{memory.id}] {memory.observed_at.date().isoformat()} {who}: {quoted} ({score})"
+
+
+def _receipt_payload(receipt: Receipt) -> dict[str, Any]:
+    payload = {
+        "status": receipt.status,
+        "id": receipt.id,
+        "text": receipt.text,
+        "replaced_id": receipt.replaced_id,
+        "reason": receipt.reason,
+    }
+    return {name: value for name, value in payload.items() if value}

@@ -1,0 +1,267 @@
+"""The nouns that layers exchange. No behaviour beyond construction; times are aware UTC.
+
+Two clocks: *world* (`observed_at`, `valid_from`, `invalid_at`) and *record* (`created_at`, `updated_at`,
+`closed_at`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+About = Literal["user", "agent"]
+Kind = Literal["fact", "preference", "event", "plan", "procedure", "message", "note"]
+State = Literal["active", "raw", "distilled", "merged", "invalid", "deleted"]
+Role = Literal["user", "assistant", "system", "tool"]
+Scope = Literal["all", "user", "agent", "run"]
+Status = Literal["added", "duplicate", "merged", "replaced", "queued", "ignored"]
+Ranking = Literal["fused", "gated"]
+EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
+Operation = Literal["add", "sight", "delete"]
+
+ABOUTS: tuple[About, ...] = ("user", "agent")
+KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "plan", "procedure", "message", "note")
+STATES: tuple[State, ...] = ("active", "raw", "distilled", "merged", "invalid", "deleted")
+ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
+SCOPES: tuple[Scope, ...] = ("all", "user", "agent", "run")
+# States that today's search may return; `as_of` also looks at what has ended since.
+CURRENT_STATES: tuple[State, ...] = ("active", "raw")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who is speaking to the memory: whose it is, and through which client."""
+
+    user_id: str
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation; `speaker` is '' where the host gave no name."""
+
+    role: Role
+    content: str
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One self-contained statement. The fields are those of the log's `memories` table."""
+
+    id: str
+    user_id: str
+    agent_id: str
+    run_id: str
+    position: int
+    speaker: str
+    role: Role
+    about: About
+    kind: Kind
+    text: str
+    lemmas: str
+    hash: str
+    language: str
+    importance: float
+    observed_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    valid_from: datetime | None
+    invalid_at: datetime | None
+    closed_at: datetime | None
+    superseded_by: str
+    state: State
+    episode_id: str
+    metadata: Mapping[str, Any]
+    model: str
+    prompt: str
+    revision: str
+
+    @property
+    def thread(self) -> str:
+        """What makes memories neighbours: the run, or without one the call that brought them."""
+        return self.run_id or self.episode_id
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """Raw input, as one call brought it, with the defaults filled in."""
+
+    id: str
+    owner: Owner
+    messages: tuple[Message, ...]
+    infer: bool
+    about: About
+    kind: Kind
+    run_id: str
+    observed_at: datetime
+    created_at: datetime
+    expires_at: datetime | None
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name as it is written in a text; `key` is its normalised form."""
+
+    name: str
+    key: str
+    type: EntityType = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A statement that may become a memory: extracted, not yet compared with what is known."""
+
+    source: int  # 0-based position of its message in the episode
+    message: Message
+    text: str
+    lemmas: str
+    hash: str
+    language: str
+    kind: Kind
+    state: State
+    mentions: tuple[Mention, ...]
+    ignored_because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A named thing of one user; `n_linked` counts the memories linked to it."""
+
+    id: str
+    user_id: str
+    name: str
+    name_key: str
+    type: EntityType
+    n_linked: int
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A piece of work that outlives the process: an episode waiting for the language model."""
+
+    id: str
+    user_id: str
+    episode_id: str
+    run_id: str
+    task: Literal["extract", "procedure"]
+    next_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A known statement met again."""
+
+    memory_id: str
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Everything that one transaction writes. Rows are complete; the log derives the events."""
+
+    id: str
+    at: datetime
+    owner: Owner
+    operation: Operation
+    reason: str = ""
+    episode: Episode | None = None
+    job: Job | None = None
+    memories: tuple[Memory, ...] = ()
+    entities: tuple[Entity, ...] = ()  # new ones; counts are recomputed from the links
+    links: tuple[tuple[str, str], ...] = ()  # (memory_id, entity_id) to add
+    aliases: tuple[tuple[str, str, str], ...] = ()  # (entity_id, name, name_key)
+    sightings: tuple[Sighting, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of one input."""
+
+    status: Status
+    id: str = ""
+    text: str = ""
+    replaced_id: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AddResult:
+    """One receipt per input, in order, and the episode that keeps them together."""
+
+    results: tuple[Receipt, ...]
+    episode_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteResult:
+    """The memory that is gone, with the text it had."""
+
+    id: str
+    text: str
+    removed_entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Restrictions that every candidate source obeys; '' and None mean no restriction.
+
+    `since` and `until` bound `observed_at`, both inclusive. `metadata` asks for equality of each named key.
+    """
+
+    about: About | Literal[""] = ""
+    kind: Kind | Literal[""] = ""
+    agent: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which memories a search may see: scope, point in time, filters."""
+
+    owner: Owner
+    now: datetime
+    scope: Scope = "all"
+    run_id: str = ""
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    filters: Filters = field(default_factory=Filters)
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What each source says of one candidate, each in [0, 1] unless its formula in `score` says otherwise."""
+
+    semantic: float = 0.0
+    keyword: float = 0.0
+    entity: float = 0.0
+    neighbour: float = 0.0
+    exact: float = 0.0
+    speaker: float = 0.0
+    importance: float = 0.0
+    recency: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A returned memory. `relevance` and `score` are in [0, 1], higher is better."""
+
+    memory: Memory
+    score: float
+    relevance: float
+    signals: Signals
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first. `closest_score` is set when nothing was relevant enough to return."""
+
+    hits: tuple[Hit, ...]
+    notice: str = ""
+    closest_score: float | None = None
+    degraded: tuple[str, ...] = ()

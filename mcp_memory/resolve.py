@@ -1,0 +1,96 @@
+"""Drafts against what is known: which are exact duplicates, and which entities their names mean."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import regex
+
+from .gazetteer import Gazetteer
+from .records import Draft, Entity, Episode, Memory, Mention
+from .score import Floats
+
+# Two spellings of one name ("PostgreSQL 16" / "Postgresql-16") are this close and share their digits; two
+# people whose first names differ in a letter are not.
+SAME_NAME_SIMILARITY = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A draft with its verdict: the memory it repeats, or the entities it is to be linked to."""
+
+    draft: Draft
+    duplicate_of: str = ""
+    entity_ids: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Resolution:
+    """The verdicts on all drafts of an episode, and the entities and aliases that they bring."""
+
+    drafts: list[Resolved] = field(default_factory=list)
+    new_entities: list[Entity] = field(default_factory=list)
+    aliases: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def find_duplicate(draft: Draft, episode: Episode, known: Sequence[Memory]) -> str:
+    """The id of the memory that a draft repeats exactly, or ''.
+
+    Same text (normalised), user, about and speaker, and for messages the same run; the known one must be
+    unexpired, and valid at the time of the new one: a statement that has ended since may be news again.
+    """
+    at = episode.observed_at
+    for memory in known:
+        if (
+            memory.hash == draft.hash
+            and memory.about == episode.about
+            and memory.speaker == draft.message.speaker
+            and (memory.kind == "message") == (draft.kind == "message")
+            and (draft.kind != "message" or memory.run_id == episode.run_id)
+            and _holds_at(memory, at, episode.created_at)
+        ):
+            return memory.id
+    return ""
+
+
+def _holds_at(memory: Memory, at: datetime, now: datetime) -> bool:
+    unexpired = memory.expires_at is None or memory.expires_at > now
+    begun = memory.valid_from is None or memory.valid_from <= at
+    unended = memory.invalid_at is None or memory.invalid_at > at
+    return unexpired and begun and unended
+
+
+def link_mentions(
+    mentions: Sequence[Mention],
+    names: Gazetteer,
+    vectors: Mapping[str, Floats],
+    resolution: Resolution,
+    new_entity: Callable[[Mention], Entity],
+) -> tuple[str, ...]:
+    """The entity of each mention: by key, else by a nearly equal name, else a new one.
+
+    `vectors` gives the embedding of each name that is not known by its key; a missing one means that only
+    keys are compared. What is new is noted in `resolution`, where later mentions of the call find it.
+    """
+    brought = {entity.name_key: entity.id for entity in resolution.new_entities}
+    brought |= {key: entity_id for entity_id, _, key in resolution.aliases}
+    found: dict[str, None] = {}
+    for mention in mentions:
+        entity = names.by_key(mention.key)
+        entity_id = entity.id if entity else brought.get(mention.key, "")
+        if not entity_id and mention.key in vectors:
+            similar, similarity = names.most_similar(vectors[mention.key])
+            if similar and similarity >= SAME_NAME_SIMILARITY and _digits(similar.name_key) == _digits(mention.key):
+                entity_id = similar.id
+                resolution.aliases.append((entity_id, mention.name, mention.key))
+        if not entity_id:
+            entity = new_entity(mention)
+            entity_id = entity.id
+            resolution.new_entities.append(entity)
+            brought[mention.key] = entity_id
+        found[entity_id] = None
+    return tuple(found)
+
+
+def _digits(name: str) -> list[str]:
+    return regex.findall(r"\p{N}+", name)

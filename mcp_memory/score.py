@@ -1,0 +1,77 @@
+"""The formula of each signal, alone and pure. How they are combined is `fuse`'s business."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+BM25_K1 = 1.5
+BM25_B = 0.75
+ENTITY_WEIGHT = 0.5
+ENTITY_SPREAD = 0.001
+
+
+def semantic(cosines: Floats) -> Floats:
+    """Similarity in [0, 1] from cosines in [-1, 1]: what points away counts as unrelated."""
+    return np.clip(cosines, 0.0, 1.0).astype(np.float32)
+
+
+def idf(n_documents: int, n_containing: int) -> float:
+    """Inverse document frequency, positive; largest for a term that no document contains.
+
+    Source: Lucene's BM25 variant, as described by Kamphuis et al., "Which BM25 Do You Mean?", ECIR 2020.
+    """
+    return math.log(1.0 + (n_documents - n_containing + 0.5) / (n_containing + 0.5))
+
+
+def bm25_saturation(frequency: float, length: float, mean_length: float) -> float:
+    """The share in [0, 1) of its idf that a term earns in one document; `length` in terms.
+
+    Source: Lucene's BM25 variant (Kamphuis et al., ECIR 2020): tf / (tf + k1 (1 - b + b length / mean)),
+    k1 = 1.5, b = 0.75.
+    """
+    norm = BM25_K1 * (1.0 - BM25_B + BM25_B * length / mean_length)
+    return frequency / (frequency + norm)
+
+
+def keyword(bm25: Floats, idf_sum: float) -> Floats:
+    """Coverage in [0, 1]: the share of the query's idf that each text earns; 0 for a query without terms.
+
+    Terms that no text contains count in `idf_sum`, so that a text matching the one common word of a rare
+    question stays low. Deviates from BM25 by this division, which makes scores comparable between queries.
+    """
+    if idf_sum <= 0.0:
+        return np.zeros_like(bm25)
+    return np.minimum(bm25 / np.float32(idf_sum), 1.0).astype(np.float32)
+
+
+def entity(similarity: float, n_linked: int) -> float:
+    """Boost in [0, 0.5] for a memory linked to an entity that resembles one of the query's.
+
+    `similarity` in [0, 1] between the two names, 1 for the same name; `n_linked` is the number of memories
+    linked to the entity, at least 1. A hub that everything mentions says little:
+
+    >>> entity(1.0, 1), round(entity(1.0, 101), 4)
+    (0.5, 0.0455)
+    """
+    return similarity * ENTITY_WEIGHT / (1.0 + ENTITY_SPREAD * (n_linked - 1) ** 2)
+
+
+def neighbour(previous: Floats, following: Floats) -> Floats:
+    """Evidence in [0, 1] from the better of the two adjacent memories of the same run; 0 where there is none.
+
+    The caller weighs it: an answer often stands beside the turn that names its subject.
+    """
+    return np.clip(np.maximum(previous, following), 0.0, 1.0)
+
+
+def exact(n_found: int, n_asked: int) -> float:
+    """Share in [0, 1] of the query's literal strings that a text holds; 0 for a query without any."""
+    return n_found / n_asked if n_asked else 0.0
+
+
+def recency(age_days: Floats, half_life_days: float) -> Floats:
+    """Weight in (0, 1]: 1 when new or future-dated, halved with each half-life that has passed."""
+    return np.power(0.5, np.maximum(age_days, 0.0) / half_life_days).astype(np.float32)

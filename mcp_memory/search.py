@@ -1,0 +1,125 @@
+"""The searching pipeline: candidates, score, fuse. Packing is the hosts' last step."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import candidates, fuse, score
+from .errors import ConflictError, McpMemoryError, ModelUnavailableError, StorageError
+from .index import Rows, UserIndex
+from .records import Hit, SearchResult, Selection
+from .schema import to_micros
+from .score import Floats
+from .store import Stores
+
+_MICROS_PER_DAY = 86_400_000_000
+# Size of the pool of nearest vectors in the gated ranking.
+MIN_POOL, POOL_PER_HIT = 60, 4
+NOTHING_RELEVANT = "Nothing relevant is remembered; closest_score tells how near the best memory came."
+
+
+def search(query_text: str, selection: Selection, stores: Stores, *, top_k: int, threshold: float) -> SearchResult:
+    """The memories that answer a query, best first, at most `top_k`, each with relevance ≥ `threshold`.
+
+    When even the best is below the floor, nothing is returned and the notice says so. A signal that failed
+    is named in `degraded`.
+    """
+    settings = stores.settings
+    index = stores.index_of(selection.owner.user_id)
+    query = candidates.read_query(query_text, index)
+    query, lag = _with_vectors(query, index, stores)
+    with_metadata = (
+        stores.log.ids_with_metadata(selection.owner.user_id, selection.filters)
+        if selection.filters.metadata
+        else None
+    )
+    weights = settings.signal_weights
+    with index.lock:
+        evidence = candidates.gather(query, index, index.select(selection, with_metadata), weights)
+        if settings.ranking == "gated":
+            evidence = candidates.nearest_only(evidence, max(MIN_POOL, POOL_PER_HIT * top_k))
+        ids = list(index.ids)
+        other_agents = index.of_other_agents(selection.owner.agent_id)
+        importance = index.column("importance").copy()
+        recency = _recency(index, selection, settings.half_life_days)
+    if query.phrases and weights.exact:
+        rows = candidates.rows_to_read(evidence, weights)
+        found = stores.log.get_memories([ids[row] for row in rows])
+        candidates.add_exact(evidence, query, rows, [found[ids[row]].text if ids[row] in found else "" for row in rows])
+    relevance = fuse.relevance(evidence, weights)
+    if selection.scope == "all":
+        relevance = np.where(other_agents, relevance * np.float32(fuse.OTHER_AGENTS_WEIGHT), relevance)
+    scores = fuse.score(relevance, importance, recency, settings.score_weights)
+    best = _best(scores, relevance, evidence.eligible, top_k, threshold)
+    found = stores.log.get_memories([ids[row] for row in best])
+    hits = tuple(
+        Hit(
+            memory=found[ids[row]],
+            score=float(scores[row]),
+            relevance=float(relevance[row]),
+            signals=evidence.signals(row, float(importance[row]), float(recency[row])),
+        )
+        for row in best.tolist()
+        if ids[row] in found
+    )
+    result = _above_floor(hits, relevance, evidence.eligible, settings.floor)
+    return _report(result, lag, index)
+
+
+def _with_vectors(
+    query: candidates.Query, index: UserIndex, stores: Stores
+) -> tuple[candidates.Query, str]:
+    """The query with its vector and those of names not known by key; or the reason why there are none."""
+    if not len(index):
+        return query, ""
+    try:
+        vector = stores.embedder.embed_query(query.text)
+        stores.tables()
+        unknown = [name for key, name in query.names if index.names.by_key(key) is None]
+        vectors = dict(zip(unknown, stores.embedder.embed_names(unknown), strict=True)) if unknown else {}
+    except (ModelUnavailableError, ConflictError, StorageError) as exc:
+        return query, _reason(exc)
+    if len(vector) != index.dimension:
+        return query, "the vectors in memory belong to another model"
+    nothing = np.zeros(index.dimension, dtype=np.float32)
+    by_name = tuple(vectors.get(name, nothing) for _, name in query.names)
+    return replace(query, vector=vector, name_vectors=by_name), ""
+
+
+def _reason(exc: McpMemoryError) -> str:
+    return f"{exc.message} ({exc.hint})"
+
+
+def _recency(index: UserIndex, selection: Selection, half_life_days: float) -> Floats:
+    age = to_micros(selection.as_of or selection.now) - index.column("observed_at")
+    return score.recency((age / _MICROS_PER_DAY).astype(np.float32), half_life_days)
+
+
+def _best(scores: Floats, relevance: Floats, eligible: candidates.Mask, top_k: int, threshold: float) -> Rows:
+    # A row without any evidence is no answer, however recent it is.
+    allowed = eligible & (relevance > 0) & (relevance >= threshold)
+    ranked = candidates.top_rows(np.where(allowed, scores, np.float32(-1.0)), top_k)
+    return ranked[allowed[ranked]]
+
+
+def _above_floor(
+    hits: tuple[Hit, ...], relevance: Floats, eligible: candidates.Mask, floor: float
+) -> SearchResult:
+    """All hits, or none when the best of all is below the floor."""
+    closest = float(np.max(relevance[eligible], initial=0.0))
+    if not eligible.any():
+        return SearchResult((), notice="Nothing is remembered yet that this search may see.")
+    if closest < floor or not hits:
+        return SearchResult((), notice=NOTHING_RELEVANT, closest_score=closest)
+    return SearchResult(hits)
+
+
+def _report(result: SearchResult, lag: str, index: UserIndex) -> SearchResult:
+    waiting = index.count_without_vector()
+    if lag:
+        note = f"Searched by words only: {lag}."
+    elif waiting:
+        note = f"{waiting} memories cannot be found by meaning yet."
+    else:
+        return result
+    return replace(result, notice=f"{result.notice} {note}".strip(), degraded=("semantic",))

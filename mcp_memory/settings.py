@@ -1,0 +1,102 @@
+"""Settings: environment variables `MCP_MEMORY_*` over `settings.toml` in the data folder over defaults."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from .errors import InvalidInputError
+from .fuse import FUSED, GATED, ScoreWeights, SignalWeights
+from .paths import data_folder
+from .records import Ranking
+
+PREFIX = "MCP_MEMORY_"
+FILE_NAME = "settings.toml"
+PACKAGED_MODEL = "all-MiniLM-L6-v2"
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Field names are the lower-case ends of the environment variables."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+
+    home: Path = Field(default_factory=data_folder, description="folder that holds everything")
+    user_id: str = Field("", max_length=200, description="whose memory this is; '' means the folder's own user")
+    embedding_model: str = Field(
+        PACKAGED_MODEL, min_length=1, description="name or folder of a sentence-transformers model"
+    )
+    ranking: Ranking = Field("fused", description="fused, or gated: the reference formula")
+    floor: float = Field(
+        0.22, ge=0, le=1, description="relevance below which a search answers that it knows nothing"
+    )
+    weight_relevance: float = Field(0.9, ge=0, description="share of relevance in the score")
+    weight_importance: float = Field(0.05, ge=0, description="share of importance in the score")
+    weight_recency: float = Field(0.05, ge=0, description="share of recency in the score")
+    half_life_days: float = Field(30.0, gt=0, description="days after which recency is halved")
+    optimize_every: int = Field(32, ge=1, description="writes after which LanceDB is compacted")
+
+    @property
+    def signal_weights(self) -> SignalWeights:
+        """The weights of the chosen ranking."""
+        return GATED if self.ranking == "gated" else FUSED
+
+    @property
+    def score_weights(self) -> ScoreWeights:
+        """Shares of relevance, importance and recency."""
+        return ScoreWeights(self.weight_relevance, self.weight_importance, self.weight_recency)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then environment, then the file in the data folder that those two name."""
+        given = init_settings() | {}
+        home = Path(given.get("home") or data_folder())
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, home / FILE_NAME))
+
+
+def load_settings(**given: Any) -> Settings:
+    """The settings in force; `given` overrides environment and file.
+
+    Raises:
+        InvalidInputError: a value is out of range, or the file is no TOML; key and value are named.
+    """
+    try:
+        settings = Settings(**given)
+    except tomllib.TOMLDecodeError as exc:
+        raise InvalidInputError(f"{FILE_NAME} is not valid TOML: {exc}", hint="correct the file") from exc
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise InvalidInputError(
+            f"setting {name} = {first.get('input')!r}: {first['msg']}",
+            hint=f"correct {PREFIX}{name.upper()} or {name} in {FILE_NAME}",
+        ) from exc
+    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
+
+
+def sources(settings: Settings) -> dict[str, str]:
+    """Where each setting came from: 'environment', 'file' or 'default'."""
+    environment = EnvSettingsSource(Settings)()
+    file = TomlConfigSettingsSource(Settings, settings.home / FILE_NAME)()
+    by_source = {"environment": environment, "file": file}
+    return {
+        name: next((source for source, values in by_source.items() if name in values), "default")
+        for name in Settings.model_fields
+    }
+
+
+__all__ = ["FILE_NAME", "PACKAGED_MODEL", "Settings", "load_settings", "sources"]

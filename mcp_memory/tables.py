@@ -1,0 +1,264 @@
+"""The LanceDB tables: memories and entities with their vectors, derived from the log and rebuildable.
+
+The one place that knows LanceDB, its filters and its distances. Every write is an upsert by id, so that it
+can be repeated; nothing relies on LanceDB for uniqueness or durability.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import StorageError
+from .records import Entity, Memory
+
+if TYPE_CHECKING:
+    import lancedb
+    import pyarrow as pa
+
+Vectors = NDArray[np.float32]
+# Older versions of a table are kept this long, for readers that are in the middle of one.
+_KEEP_VERSIONS = timedelta(minutes=1)
+_MAX_IDS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVectors:
+    """Vectors of a user as they lie in the table: parallel arrays, one row per chunk."""
+
+    ids: list[str]
+    chunks: list[int]
+    vectors: Vectors
+
+
+def similarity(cosine_distance: float) -> float:
+    """Cosine similarity in [-1, 1]; LanceDB's cosine distance is in [0, 2]."""
+    return 1.0 - cosine_distance
+
+
+class Tables:
+    """Both tables of one data folder, opened by one process; safe to use from several threads."""
+
+    def __init__(self, path: Path, dimension: int) -> None:
+        """Open the tables, creating what is missing with scalar indices from the first row on.
+
+        Raises:
+            StorageError: the files cannot be read or written, or hold vectors of another dimension.
+        """
+        # Its warnings are about our own short-lived versions.
+        os.environ.setdefault("LANCEDB_LOG", "error")
+        import lancedb
+
+        self.path = path
+        self.dimension = dimension
+        # Serialises writers: LanceDB would let two upserts of a new id both insert.
+        self._writing = threading.RLock()
+        self.n_writes = 0
+        with _translating(path):
+            self._database = lancedb.connect(path)
+            self._memories = self._open("memories", _memory_schema(dimension))
+            self._entities = self._open("entities", _entity_schema(dimension))
+
+    def _open(self, name: str, schema: "pa.Schema") -> "lancedb.table.Table":
+        from lancedb.index import Bitmap, BTree
+
+        if name in self._database.list_tables().tables:
+            table = self._database.open_table(name)
+            if table.schema != schema:
+                raise StorageError(
+                    f"table {name!r} in {self.path} has another form than this program writes",
+                    hint=f"remove the folder {self.path}: it is made anew from the log",
+                )
+        else:
+            table = self._database.create_table(name, schema=schema)
+        indexed = {column for index in table.list_indices() for column in index.columns}
+        for column, config in (("id", BTree()), ("user_id", Bitmap())):
+            if column not in indexed:
+                table.create_index(column, config=config)
+        return table
+
+    # Writing
+
+    def put_memories(self, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
+        """Upsert memories with their chunk vectors, shape (n_chunks, dimension) each, by memory id."""
+        rows = [
+            row for memory in memories for row in _memory_rows(memory, _checked(vectors[memory.id], self.dimension))
+        ]
+        self._upsert(self._memories, ["id", "chunk"], rows)
+
+    def put_entities(self, entities: Sequence[Entity], vectors: Mapping[str, Vectors]) -> None:
+        """Upsert entities with the vector of their name, shape (dimension,), by entity id."""
+        rows = [
+            {
+                "id": entity.id,
+                "user_id": entity.user_id,
+                "name": entity.name,
+                "name_key": entity.name_key,
+                "type": entity.type,
+                "revision": entity.revision,
+                "vector": _checked(vectors[entity.id][None], self.dimension)[0],
+            }
+            for entity in entities
+        ]
+        self._upsert(self._entities, ["id"], rows)
+
+    def delete_memories(self, ids: Sequence[str]) -> None:
+        """Remove every chunk of these memories; unknown ids are fine."""
+        self._delete(self._memories, ids)
+
+    def delete_entities(self, ids: Sequence[str]) -> None:
+        """Remove these entities; unknown ids are fine."""
+        self._delete(self._entities, ids)
+
+    def _upsert(self, table: "lancedb.table.Table", keys: list[str], rows: Sequence[Mapping[str, Any]]) -> None:
+        import pyarrow as pa
+
+        if not rows:
+            return
+        data = pa.Table.from_pylist([dict(row) for row in rows], schema=table.schema)
+        with self._writing, _translating(self.path):
+            table.merge_insert(keys).when_matched_update_all().when_not_matched_insert_all().execute(data)
+            self.n_writes += 1
+
+    def _delete(self, table: "lancedb.table.Table", ids: Sequence[str]) -> None:
+        from lancedb import col
+
+        with self._writing, _translating(self.path):
+            for start in range(0, len(ids), _MAX_IDS):
+                table.delete(col("id").isin(list(ids[start : start + _MAX_IDS])))
+                self.n_writes += 1
+
+    def optimize(self) -> None:
+        """Merge small files, fold new rows into the indices, drop versions older than a minute."""
+        with self._writing, _translating(self.path), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for table in (self._memories, self._entities):
+                table.optimize(cleanup_older_than=_KEEP_VERSIONS)
+
+    # Reading
+
+    def vectors_of(self, user_id: str) -> StoredVectors:
+        """All vectors of a user's memories."""
+        return self._vectors_of(self._memories, user_id)
+
+    def entity_vectors_of(self, user_id: str) -> StoredVectors:
+        """The vectors of a user's entities, chunk 0 each."""
+        return self._vectors_of(self._entities, user_id)
+
+    def nearest(self, user_id: str, query: Vectors, top_k: int) -> list[tuple[str, float]]:
+        """The ids most similar to a query vector with their similarity, best first; chunks count apart."""
+        from lancedb import col, lit
+
+        with _translating(self.path):
+            rows = (
+                self._memories.search(query)
+                .distance_type("cosine")
+                .where(col("user_id") == lit(user_id))
+                .select(["id", "_distance"])
+                .limit(top_k)
+                .to_list()
+            )
+        return [(row["id"], similarity(row["_distance"])) for row in rows]
+
+    def memory_ids(self) -> list[str]:
+        """The id of every memory held, once for each time it is held (chunk 0)."""
+        from lancedb import col, lit
+
+        with _translating(self.path):
+            found = self._memories.search().where(col("chunk") == lit(0)).select(["id"]).to_arrow()
+        return list(found.column("id").to_pylist())
+
+    def count_unindexed(self) -> int:
+        """Rows that no scalar index covers yet; they are found all the same, by a scan."""
+        with _translating(self.path):
+            return max((index.num_unindexed_rows or 0 for index in self._memories.list_indices()), default=0)
+
+    def _vectors_of(self, table: "lancedb.table.Table", user_id: str) -> StoredVectors:
+        from lancedb import col, lit
+
+        has_chunks = "chunk" in table.schema.names
+        columns = ["id", "chunk", "vector"] if has_chunks else ["id", "vector"]
+        with _translating(self.path):
+            found = table.search().where(col("user_id") == lit(user_id)).select(columns).to_arrow()
+        flat = found.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        return StoredVectors(
+            ids=found.column("id").to_pylist(),
+            chunks=found.column("chunk").to_pylist() if has_chunks else [0] * found.num_rows,
+            vectors=flat.reshape(found.num_rows, self.dimension).astype(np.float32, copy=False),
+        )
+
+
+def remove_tables(path: Path) -> None:
+    """Delete the tables' files; the log can make them anew."""
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _translating(path: Path) -> Iterator[None]:
+    # LanceDB reports most failures as bare RuntimeError, OSError or ValueError.
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as exc:
+        first_line = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
+        raise StorageError(
+            f"LanceDB in {path} failed: {first_line}",
+            hint=f"check disk space and permissions; if it persists, remove {path}: it is made anew from the log",
+        ) from exc
+
+
+def _checked(vectors: Vectors, dimension: int) -> Vectors:
+    # LanceDB's own messages about shape and NaN mislead.
+    if vectors.ndim != 2 or vectors.shape[1] != dimension or not np.isfinite(vectors).all():
+        raise StorageError(
+            f"a vector of shape {vectors.shape} does not fit {dimension} finite numbers",
+            hint="check the embedding model: run mcp-memory doctor",
+        )
+    return vectors
+
+
+def _memory_schema(dimension: int) -> "pa.Schema":
+    import pyarrow as pa
+
+    time = pa.timestamp("us", tz="UTC")
+    text = ("id", "user_id", "agent_id", "run_id", "speaker", "role", "about", "kind", "text", "lemmas", "hash",
+            "language", "superseded_by", "state", "episode_id", "metadata", "model", "prompt", "revision")  # fmt: skip
+    times = ("observed_at", "created_at", "updated_at", "expires_at", "valid_from", "invalid_at", "closed_at")
+    return pa.schema(
+        [pa.field(name, pa.string(), nullable=False) for name in text]
+        + [pa.field(name, time, nullable=name not in times[:3]) for name in times]
+        + [
+            pa.field("position", pa.int64(), nullable=False),
+            pa.field("importance", pa.float64(), nullable=False),
+            pa.field("chunk", pa.int32(), nullable=False),
+            pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False),
+        ]
+    )
+
+
+def _entity_schema(dimension: int) -> "pa.Schema":
+    import pyarrow as pa
+
+    text = ("id", "user_id", "name", "name_key", "type", "revision")
+    return pa.schema(
+        [pa.field(name, pa.string(), nullable=False) for name in text]
+        + [pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False)]
+    )
+
+
+def _memory_rows(memory: Memory, vectors: Vectors) -> Iterator[dict[str, Any]]:
+    row = {name: getattr(memory, name) for name in memory.__slots__}
+    row["metadata"] = json.dumps(dict(memory.metadata), ensure_ascii=False)
+    for chunk, vector in enumerate(vectors):
+        # The text is written once: a long one has a hundred chunks.
+        text = {} if chunk == 0 else {"text": "", "lemmas": ""}
+        yield row | text | {"chunk": chunk, "vector": vector}

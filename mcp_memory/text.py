@@ -1,0 +1,380 @@
+"""Text to comparable forms: cleaning, hashing, language, and the terms that the keyword index holds.
+
+A *term* is one word as a tuple of forms, any of which counts as a match: its lemma in each language that
+the user writes, or for scripts without spaces a character n-gram. Documents and queries go through the same
+function, so that they meet.
+"""
+
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import lru_cache
+
+import regex
+
+from .stopwords import STOPWORDS
+
+Term = tuple[str, ...]
+
+# English is always among the languages of a user: names, code and quotations are full of it.
+BASE_LANGUAGE = "en"
+MAX_LANGUAGES = 6
+# Languages that write compounds as one word.
+COMPOUNDING = ("de", "nl", "sv", "da", "nb")
+_BY_SCRIPT = (
+    (regex.compile(r"\p{Cyrillic}"), ("ru", "uk")),
+    (regex.compile(r"\p{Arabic}"), ("ar", "fa")),
+    (regex.compile(r"\p{Greek}"), ("el",)),
+    (regex.compile(r"\p{Hebrew}"), ("he",)),
+    (regex.compile(r"\p{Armenian}"), ("hy",)),
+    (regex.compile(r"\p{Georgian}"), ("ka",)),
+    (regex.compile(r"\p{Devanagari}"), ("hi",)),
+    (regex.compile(r"\p{Hiragana}|\p{Katakana}"), ("ja",)),
+    (regex.compile(r"\p{Han}"), ("zh",)),
+    (regex.compile(r"\p{Hangul}"), ("ko",)),
+    (regex.compile(r"\p{Thai}"), ("th",)),
+)
+_LATIN = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "da", "nb", "pl", "cs", "tr", "id")
+_LEMMA_LANGUAGES = frozenset(_LATIN) | {"ru", "uk", "ar", "fa", "el", "he", "hy", "ka", "hi"}
+_SCRIPT_OF = {code: codes for _, codes in _BY_SCRIPT for code in codes}
+_LETTER_CLUES = (
+    ("uk", regex.compile(r"[іїєґ]")),
+    ("fa", regex.compile(r"[پچژگ‌]")),
+)
+
+_WORD = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:[’'‌][\p{L}\p{M}\p{N}_]+)*")
+_UNSPACED = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}ー々〆\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+"
+)
+_HAN = regex.compile(r"\p{Han}")
+# A code, version, address or number whose parts mean something only together.
+_COMPOSITE = regex.compile(r"[\p{L}\p{N}_]+(?:[-./:@#+&\\][\p{L}\p{N}_]+)+")
+_LOCAL_PARTS = frozenset({"s", "t", "m", "d", "ll", "re", "ve"})
+_ARABIC_MARKS = regex.compile(r"[ـ\p{Mn}]")
+_PERSIAN_ENDINGS = ("هایمان", "هایشان", "هایتان", "هایم", "هایت", "هایش", "های", "هایی", "ها",
+                    "مان", "شان", "تان", "ام", "ات", "اش", "م", "ت", "ش", "ی")  # fmt: skip
+_LINKING = ("", "s", "es", "n", "en", "e", "er")
+_MIN_HEAD = 4
+_MIN_TAIL = 3
+
+
+def clean(text: str) -> str:
+    """Text that every store can hold: lone surrogates and NUL become U+FFFD, all else stays as it is."""
+    if "\0" in text:
+        text = text.replace("\0", "�")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def normalise(text: str) -> str:
+    """Case, width, compatibility forms and white space folded: what two spellings of one text share."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def content_hash(text: str) -> str:
+    """32 hexadecimal characters that equal texts (after `normalise`) share."""
+    return hashlib.sha256(normalise(text).encode()).hexdigest()[:32]
+
+
+def heading(observed_at: datetime, speaker: str) -> str:
+    """What stands before a text when it is embedded: who said it, when.
+
+    >>> heading(datetime(2026, 3, 9), "Ana")
+    '9 March 2026, Ana: '
+    """
+    date = f"{observed_at.day} {_MONTHS[observed_at.month - 1]} {observed_at.year}"
+    return f"{date}, {speaker}: " if speaker else f"{date}: "
+
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+# Language
+
+
+def detect_language(text: str) -> str:
+    """The ISO code of the language a text is written in, or '' where there is too little to tell.
+
+    Scripts decide first, then letters that only one of the script's languages has, then the count of
+    function words; a tie decides nothing.
+    """
+    # The first thousand characters tell as much as a whole file.
+    sample = text[:1000].casefold()
+    languages: Sequence[str] = _LATIN
+    for script, codes in _BY_SCRIPT:
+        if script.search(sample):
+            languages = codes
+            break
+    if len(languages) == 1:
+        return languages[0]
+    for code, clue in _LETTER_CLUES:
+        if code in languages and clue.search(sample):
+            return code
+    words = set(regex.findall(r"[\p{L}\p{M}]+", sample))
+    counts = Counter({code: len(words & STOPWORDS[code]) for code in languages if code in STOPWORDS})
+    (best, n_best), (_, n_second) = (counts.most_common(2) + [("", 0)] * 2)[:2]
+    if n_best > n_second:
+        return best
+    return languages[0] if languages is not _LATIN else ""
+
+
+def languages_for(counts: Counter[str], text: str = "") -> tuple[str, ...]:
+    """The languages whose lemmas are to be used: the user's most frequent ones and that of `text`.
+
+    At most `MAX_LANGUAGES`, English always among them: each language costs a dictionary in memory.
+    """
+    ranked = [code for code, _ in counts.most_common() if code]
+    own = detect_language(text) if text else ""
+    chosen = dict.fromkeys([BASE_LANGUAGE, *([own] if own else []), *ranked])
+    return tuple(chosen)[:MAX_LANGUAGES]
+
+
+# Terms
+
+
+def terms(text: str, languages: Collection[str] = (BASE_LANGUAGE,)) -> list[Term]:
+    """The terms of a text in order, stop words left out, repetitions kept.
+
+    >>> terms("The cats of ticket AB-12")
+    [('cat',), ('ticket',), ('ab-12',), ('ab',), ('12',)]
+    """
+    # Lower case, not case folding: dictionaries know "straße" and not "strasse".
+    folded = unicodedata.normalize("NFKC", text).lower()
+    stop = _stopwords(tuple(sorted(languages)))
+    found: list[Term] = []
+    composites = iter([*_COMPOSITE.finditer(folded)])
+    composite = next(composites, None)
+    for match in _WORD.finditer(folded):
+        while composite and composite.start() <= match.start():
+            found.append((composite.group(),))
+            composite = next(composites, None)
+        found += _word_terms(match.group(), languages, stop)
+    return found
+
+
+def lemmas(text: str, languages: Collection[str] = (BASE_LANGUAGE,)) -> str:
+    """All forms of all terms, separated by spaces: the form in which a memory's words are stored."""
+    return " ".join(form for term in terms(text, languages) for form in term)
+
+
+def _word_terms(word: str, languages: Collection[str], stop: frozenset[str]) -> Iterator[Term]:
+    for part in _parts(word):
+        if part in stop:
+            continue
+        if _UNSPACED.search(part):
+            yield from _unspaced_terms(part, stop)
+            continue
+        forms = _forms(part, tuple(languages))
+        yield forms
+        for code in COMPOUNDING:
+            if code in languages:
+                yield from ((_fold(piece),) for piece in split_compound(part, code))
+
+
+def _parts(word: str) -> Iterator[str]:
+    """A word without elided articles and clitics: l'amie → amie, Maria's → maria, don't → don."""
+    pieces = regex.split("[’']", word)
+    if len(pieces) == 1:
+        yield word
+        return
+    for place, piece in enumerate(pieces):
+        first, last = place == 0, place == len(pieces) - 1
+        if (last and piece in _LOCAL_PARTS) or (first and len(piece) <= 2):
+            continue
+        yield piece
+
+
+def _unspaced_terms(word: str, stop: frozenset[str]) -> Iterator[Term]:
+    """Bigrams, and single Han characters, which are words of their own; what is spaced stays whole."""
+    for run in _UNSPACED.splititer(word):
+        if run:
+            yield (_fold(run),)
+    for run in _UNSPACED.findall(word):
+        for character in run:
+            if (len(run) == 1 or _HAN.match(character)) and character not in stop:
+                yield (character,)
+        for start in range(len(run) - 1):
+            yield (run[start : start + 2],)
+
+
+@lru_cache(maxsize=65_536)
+def _forms(word: str, languages: tuple[str, ...]) -> Term:
+    # Codes and numbers have no lemma; "b2" must not become "b".
+    if any(character.isdigit() for character in word):
+        return (_fold(word),)
+    forms = dict.fromkeys(
+        _fold(form) for code in _applicable(word, languages) for form in _lemmas_in(word, code) if form
+    )
+    return tuple(forms) or (_fold(word),)
+
+
+def _applicable(word: str, languages: tuple[str, ...]) -> Iterable[str]:
+    """The languages that could contain a word, judged by its script."""
+    for script, codes in _BY_SCRIPT:
+        if script.match(word):
+            return [code for code in codes if code in languages] or codes[:1]
+    return [code for code in languages if code in _LATIN]
+
+
+def _lemmas_in(word: str, language: str) -> Iterator[str]:
+    if language not in _LEMMA_LANGUAGES:
+        yield word
+    elif language == "ar":
+        yield from _arabic_forms(_ARABIC_MARKS.sub("", word))
+    elif language == "fa":
+        yield _persian_lemma(_ARABIC_MARKS.sub("", word))
+    else:
+        yield _lemma(word, language)
+
+
+def _lemma(word: str, language: str) -> str:
+    import simplemma
+
+    return str(simplemma.lemmatize(word, lang=language))
+
+
+def is_known(word: str, language: str) -> bool:
+    """Whether a word, in any case, stands in the dictionary of a language (False where there is none)."""
+    import simplemma
+
+    if language not in _LEMMA_LANGUAGES or not word:
+        return False
+    return bool(simplemma.is_known(word, lang=language))
+
+
+def _arabic_forms(word: str) -> Iterator[str]:
+    """The light stem of a word, and the light stem of the stem's dictionary lemma (broken plurals)."""
+    stem = _arabic_stem(word)
+    yield stem
+    yield _arabic_stem(_lemma(stem, "ar"))
+    yield _arabic_stem(_lemma(word, "ar"))
+
+
+def _arabic_stem(word: str) -> str:
+    """A word without article, conjunctions and common endings, at least two letters of it left.
+
+    Source: light10, Larkey, Ballesteros and Connell, "Light Stemming for Arabic Information Retrieval", 2007;
+    added here: one-letter possessives, and the t that stands for ta marbuta before them.
+    """
+    stem = word.translate(_TO_ARABIC)
+    for prefix in _ARABIC_PREFIXES:
+        if stem.startswith(prefix) and len(stem) - len(prefix) >= 2 + (len(prefix) == 1):
+            stem = stem[len(prefix) :]
+            break
+    for ending in _ARABIC_ENDINGS:
+        if stem.endswith(ending) and len(stem) - len(ending) >= 2 + (len(ending) == 1):
+            stem = stem[: -len(ending)]
+            break
+    return stem.removesuffix("ت") if len(stem) > 3 else stem
+
+
+def _persian_lemma(word: str) -> str:
+    """The dictionary's lemma, or the stem left by the longest ending that leaves a known word."""
+    plain = word.translate(_TO_PERSIAN)
+    if is_known(plain, "fa"):
+        return _lemma(plain, "fa")
+    joined = plain.replace("‌", "")
+    for ending in _PERSIAN_ENDINGS:
+        stem = joined.removesuffix(ending)
+        if stem != joined and len(stem) >= 2 and is_known(stem, "fa"):
+            return _lemma(stem, "fa")
+    return plain.split("‌")[0]
+
+
+# Two code points each for the letters ya and kaf, one per keyboard.
+_TO_PERSIAN = str.maketrans("يك", "یک")
+_TO_ARABIC = str.maketrans("یکأإآى", "يكاااي")
+_ARABIC_PREFIXES = ("وال", "بال", "كال", "فال", "ال", "لل", "و")
+_ARABIC_ENDINGS = ("هما", "كما", "هم", "هن", "كم", "نا", "ها", "ان", "ات", "ون", "ين", "يه", "ية",
+                   "ه", "ة", "ي", "ك")  # fmt: skip
+
+
+def _fold(word: str) -> str:
+    """A form without accents where the script is Latin, Greek or Cyrillic: café → cafe, ёлка → елка."""
+    decomposed = unicodedata.normalize("NFD", word.casefold())
+    if decomposed.isascii():
+        return decomposed
+    bare = regex.sub(r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}])\p{Mn}+", "", decomposed)
+    return unicodedata.normalize("NFC", bare.replace("ß", "ss"))
+
+
+@lru_cache(maxsize=64)
+def _stopwords(languages: tuple[str, ...]) -> frozenset[str]:
+    chosen = frozenset().union(*(STOPWORDS.get(code, frozenset()) for code in languages))
+    # Japanese is written with Han characters too, and Chinese quotes kana.
+    return chosen | (STOPWORDS["zh"] | STOPWORDS["ja"])
+
+
+@lru_cache(maxsize=65_536)
+def split_compound(word: str, language: str) -> tuple[str, ...]:
+    """The parts of a compound, as lemmas, or () where it is none; the split with the longest last word.
+
+    Each part is in the language's dictionary; linking elements are dropped.
+
+    >>> split_compound("krankenversicherung", "de")
+    ('krank', 'versicherung')
+    """
+    if len(word) < _MIN_HEAD + _MIN_TAIL or not word.isalpha():
+        return ()
+    cuts = [(word[:cut], word[cut:]) for cut in range(_MIN_HEAD, len(word) - _MIN_TAIL + 1)]
+    for head, tail in cuts:
+        if _is_last_part(tail, language) and (first := _head(head, language)):
+            return (first, _lemma(tail, language).casefold())
+    for head, tail in cuts:
+        if (first := _head(head, language)) and (rest := split_compound(tail, language)):
+            return (first, *rest)
+    return ()
+
+
+def _is_last_part(tail: str, language: str) -> bool:
+    """Whether a word may end a compound: known, and in German, where it is short, a noun."""
+    if not is_known(tail, language):
+        return False
+    return len(tail) > _MIN_TAIL or language != "de" or _lemma(tail.capitalize(), "de")[0].isupper()
+
+
+def _head(part: str, language: str) -> str:
+    """The lemma of a compound's first part, with or without a linking element, or ''."""
+    for link in _LINKING:
+        bare = part.removesuffix(link) if link else part
+        if len(bare) >= _MIN_HEAD - 1 and (not link or bare != part) and is_known(bare, language):
+            return _lemma(bare, language).casefold()
+    return ""
+
+
+# What must match to the letter
+
+_QUOTED = regex.compile(r"[\"“«「『]([^\"”»」』]{2,80})[\"”»」』]")
+_EXACT = regex.compile(r"[\p{L}\p{N}_]*\p{N}[\p{L}\p{N}_]*(?:[-./:@#+\\][\p{L}\p{N}_]+)*"
+                       r"|[\p{L}\p{N}_.+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+"
+                       r"|[\p{L}\p{N}_]+(?:[-./:@#+\\][\p{L}\p{N}_]+)+"
+                       r"|[\p{L}\p{N}]+_[\p{L}\p{N}_]+")  # fmt: skip
+
+
+def exact_phrases(query: str) -> tuple[str, ...]:
+    """What a query asks for to the letter, normalised: numbers, codes, addresses, quoted phrases.
+
+    >>> exact_phrases('who wrote "Dune" in 1965, ticket AB-12?')
+    ('dune', '1965', 'ab-12')
+    """
+    quoted = [normalise(match) for match in _QUOTED.findall(query)]
+    rest = normalise(_QUOTED.sub(" ", query))
+    # A word with an inner hyphen is no code: "well-known" has neither digit nor other mark.
+    codes = [code for code in _EXACT.findall(rest) if regex.search(r"[\p{N}./:@#+\\_]", code)]
+    return tuple(dict.fromkeys([*quoted, *codes]))
+
+
+def contains_phrase(normalised_text: str, phrase: str) -> bool:
+    """Whether a normalised text holds a phrase as whole words (42 is not in 420)."""
+    pattern = rf"(?<![\p{{L}}\p{{N}}_]){regex.escape(phrase)}(?![\p{{L}}\p{{N}}_])"
+    if _UNSPACED.search(phrase):
+        return phrase in normalised_text
+    return regex.search(pattern, normalised_text) is not None
