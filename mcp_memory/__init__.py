@@ -17,7 +17,16 @@ _HOMES = {
     "SearchResult": "records",
     "McpMemoryError": "errors",
 }
-__all__ = [*sorted(_HOMES), "__version__"]
+__all__ = [
+    "AddResult",
+    "DeleteResult",
+    "Filters",
+    "Hit",
+    "McpMemoryError",
+    "Memory",
+    "SearchResult",
+    "__version__",
+]
 
 if TYPE_CHECKING:
     from .errors import McpMemoryError as McpMemoryError

@@ -28,12 +28,15 @@ def add(episode: Episode, stores: Stores) -> AddResult:
         change, receipts = _change(resolution, episode, stores)
         if change:
             new_by_source = dict(zip(_new_sources(resolution), change.memories, strict=True))
-            lag = commit(
-                change,
-                stores,
-                {memory.id: texts[source] for source, memory in new_by_source.items() if source in texts},
-                {entity.id: names[entity.name_key] for entity in change.entities if entity.name_key in names},
-            ) or lag
+            lag = (
+                commit(
+                    change,
+                    stores,
+                    {memory.id: texts[source] for source, memory in new_by_source.items() if source in texts},
+                    {entity.id: names[entity.name_key] for entity in change.entities if entity.name_key in names},
+                )
+                or lag
+            )
     if lag:
         receipts = [_with_lag(receipt, lag) for receipt in receipts]
     return AddResult(tuple(receipts), episode.id if change else "")
@@ -58,9 +61,7 @@ def _embed(
     return by_source, dict(zip(unknown, names, strict=True)), ""
 
 
-def _resolve(
-    drafts: list[Draft], episode: Episode, stores: Stores, names: Mapping[str, Floats]
-) -> Resolution:
+def _resolve(drafts: list[Draft], episode: Episode, stores: Stores, names: Mapping[str, Floats]) -> Resolution:
     index = stores.index_of(episode.owner.user_id)
     user_id = episode.owner.user_id
     known = stores.log.same_text(user_id, [draft.hash for draft in drafts if draft.hash])
@@ -90,16 +91,10 @@ def _resolve(
 
 
 def _new_sources(resolution: Resolution) -> list[int]:
-    return [
-        item.draft.source
-        for item in resolution.drafts
-        if not item.duplicate_of and not item.draft.ignored_because
-    ]
+    return [item.draft.source for item in resolution.drafts if not item.duplicate_of and not item.draft.ignored_because]
 
 
-def _change(
-    resolution: Resolution, episode: Episode, stores: Stores
-) -> tuple[Change | None, list[Receipt]]:
+def _change(resolution: Resolution, episode: Episode, stores: Stores) -> tuple[Change | None, list[Receipt]]:
     """The transaction and the receipts that an episode leads to; no change where every input was empty."""
     if all(item.draft.ignored_because for item in resolution.drafts):
         return None, [_ignored(item.draft) for item in resolution.drafts]
@@ -138,9 +133,7 @@ def _change(
         memories=tuple(memories.values()),
         entities=tuple(replace(entity, revision=change_id) for entity in resolution.new_entities),
         links=tuple(
-            (memories[item.draft.source].id, entity_id)
-            for item in resolution.drafts
-            for entity_id in item.entity_ids
+            (memories[item.draft.source].id, entity_id) for item in resolution.drafts for entity_id in item.entity_ids
         ),
         aliases=tuple(resolution.aliases),
         sightings=sightings,

@@ -109,7 +109,13 @@ def _insert_episode(connection: Connection, change: Change) -> None:
     if change.job:
         connection.execute(
             insert(jobs),
-            {**asdict(change.job), "state": "waiting", "attempts": 0, "last_error": "", "created_at": change.at},
+            {
+                **asdict(change.job),
+                "state": "waiting",
+                "attempts": 0,
+                "last_error": "",
+                "created_at": change.at,
+            },
         )
 
 
@@ -117,13 +123,11 @@ def _recount(
     connection: Connection, entity_ids: Collection[str], revision: str
 ) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
     """Bring the link counts of entities up to date and remove those without links: (kept, removed)."""
-    kept, removed = [], []
+    kept: list[Entity] = []
+    removed: list[Entity] = []
     for part in batches(sorted(entity_ids)):
         counted = (
-            select(func.count())
-            .where(entity_links.c.entity_id == entities.c.id)
-            .correlate(entities)
-            .scalar_subquery()
+            select(func.count()).where(entity_links.c.entity_id == entities.c.id).correlate(entities).scalar_subquery()
         )
         these = entities.c.id.in_(part)
         connection.execute(update(entities).where(these).values(n_linked=counted, revision=revision))
@@ -137,9 +141,7 @@ def _recount(
     return tuple(kept), tuple(removed)
 
 
-def _write_events(
-    connection: Connection, change: Change, before: dict[str, Any], removed: Sequence[Entity]
-) -> None:
+def _write_events(connection: Connection, change: Change, before: dict[str, Any], removed: Sequence[Entity]) -> None:
     shared = {
         "change_id": change.id,
         "at": change.at,
@@ -173,8 +175,7 @@ def _write_events(
     linked = {entity.id for entity in change.entities} | {entity_id for entity_id, _, _ in change.aliases}
     rows += [shared | {"operation": "entity", "entity_id": entity_id} for entity_id in sorted(linked)]
     rows += [
-        shared | {"operation": "entity_gone", "entity_id": entity.id, "before": asdict(entity)}
-        for entity in removed
+        shared | {"operation": "entity_gone", "entity_id": entity.id, "before": asdict(entity)} for entity in removed
     ]
     if rows:
         connection.execute(insert(events), rows)

@@ -65,7 +65,8 @@ class Embedder:
     def embed_query(self, query: str) -> Vectors:
         """The vector of a query, shape (dimension,); only what the model reads of it counts."""
         self.load()
-        return self._encode([query], is_query=True)[0]
+        vector: Vectors = self._encode([query], is_query=True)[0]
+        return vector
 
     def embed_texts(self, texts: Sequence[tuple[str, str]]) -> list[Vectors]:
         """For each (heading, text) the vectors of its chunks, shape (n_chunks, dimension), n_chunks ≥ 1."""

@@ -8,9 +8,7 @@ from .records import Draft, Episode, Kind, Message, State
 from .text import content_hash, detect_language, languages_for, lemmas
 
 
-def verbatim(
-    episode: Episode, *, languages: Counter[str], known_names: Container[str] = frozenset()
-) -> list[Draft]:
+def verbatim(episode: Episode, *, languages: Counter[str], known_names: Container[str] = frozenset()) -> list[Draft]:
     """One draft per message, word for word and in order; empty messages are marked as ignored.
 
     `languages` counts the user's memories by language, `known_names` holds the keys of the user's entities.

@@ -41,11 +41,10 @@ def _find(memory_id: str, owner: Owner, stores: Stores) -> Memory:
         )
     memory = stores.log.get_memories([wanted]).get(wanted)
     if memory is None or memory.user_id != owner.user_id:
-        raise NotFoundError(
-            f"there is no memory {wanted!r}", hint="search for the text and use the id of the hit"
-        )
+        raise NotFoundError(f"there is no memory {wanted!r}", hint="search for the text and use the id of the hit")
     if memory.state == "deleted":
         raise NotFoundError(
-            f"memory {wanted!r} was deleted on {memory.updated_at.date().isoformat()}", hint="nothing is left to do"
+            f"memory {wanted!r} was deleted on {memory.updated_at.date().isoformat()}",
+            hint="nothing is left to do",
         )
     return memory

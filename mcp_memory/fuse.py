@@ -62,7 +62,8 @@ def relevance(signals: SignalColumns, weights: SignalWeights) -> Floats:
         + weights.exact * signals.exact
         + weights.speaker * signals.speaker
     )
-    return np.clip(total / np.float32(weights.scale), 0.0, 1.0).astype(np.float32)
+    mapped: Floats = np.clip(total / np.float32(weights.scale), 0.0, 1.0).astype(np.float32)
+    return mapped
 
 
 def score(relevance: Floats, importance: Floats, recency: Floats, weights: ScoreWeights) -> Floats:
@@ -70,5 +71,5 @@ def score(relevance: Floats, importance: Floats, recency: Floats, weights: Score
     total = weights.relevance + weights.importance + weights.recency
     if total <= 0.0:
         return relevance
-    mixed = weights.relevance * relevance + weights.importance * importance + weights.recency * recency
-    return (mixed / np.float32(total)).astype(np.float32)
+    mixed: Floats = weights.relevance * relevance + weights.importance * importance + weights.recency * recency
+    return mixed / np.float32(total)

@@ -197,22 +197,23 @@ class UserIndex:
             mask &= matching
         return mask
 
-    def _in_scope(self, selection: Selection) -> Mask | bool:
-        own_agent = self.column("agent_id") == self.code("agent_id", selection.owner.agent_id)
+    def _in_scope(self, selection: Selection) -> Mask:
+        own_agent: Mask = self.column("agent_id") == self.code("agent_id", selection.owner.agent_id)
         is_about_agent: Mask = self.column("about") == self.code("about", "agent")
         if selection.scope == "user":
             return ~is_about_agent
         if selection.scope == "agent":
             return is_about_agent & own_agent
         if selection.scope == "run":
-            return np.asarray(self.column("run_id") == self.code("run_id", selection.run_id))
-        return True
+            in_run: Mask = self.column("run_id") == self.code("run_id", selection.run_id)
+            return in_run
+        return np.ones(len(self.ids), dtype=bool)
 
     def _at_time(self, selection: Selection) -> Mask:
         """Current rows; or with `as_of` what was true then, with `known_at` what was recorded by then."""
         state = self.column("state")
         is_current = (state == self.code("state", "active")) | (state == self.code("state", "raw"))
-        mask = is_current.copy()
+        mask: Mask = is_current.copy()
         if selection.as_of or selection.known_at:
             mask |= state == self.code("state", "invalid")
         moment = to_micros(selection.as_of or selection.now)
@@ -228,8 +229,9 @@ class UserIndex:
 
     def of_other_agents(self, agent_id: str) -> Mask:
         """Rows that another agent wrote about itself."""
-        is_about_agent = self.column("about") == self.code("about", "agent")
-        return is_about_agent & (self.column("agent_id") != self.code("agent_id", agent_id))
+        is_about_agent: Mask = self.column("about") == self.code("about", "agent")
+        by_others: Mask = self.column("agent_id") != self.code("agent_id", agent_id)
+        return is_about_agent & by_others
 
 
 def load_index(user_id: str, log: Log, tables: Tables | None, dimension: int) -> UserIndex:

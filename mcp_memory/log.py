@@ -19,7 +19,7 @@ from . import schema
 from .changes import WINDOW_SIZE, Committed, batches, rows_by_id, write
 from .errors import StorageError
 from .records import Change, Entity, Filters, Memory, Message
-from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, meta, messages
+from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages, meta
 
 _APPLIED = "applied_through"
 
@@ -220,9 +220,7 @@ class Log:
             return 0
         with self._reading() as connection:
             last = connection.scalar(
-                select(func.max(memories.c.position)).where(
-                    memories.c.user_id == user_id, memories.c.run_id == run_id
-                )
+                select(func.max(memories.c.position)).where(memories.c.user_id == user_id, memories.c.run_id == run_id)
             )
         return 0 if last is None else int(last) + 1
 
@@ -268,7 +266,9 @@ class Log:
             rows = connection.execute(
                 select(messages.c.role, messages.c.content, messages.c.speaker)
                 .where(
-                    messages.c.user_id == user_id, messages.c.agent_id == agent_id, messages.c.run_id == run_id
+                    messages.c.user_id == user_id,
+                    messages.c.agent_id == agent_id,
+                    messages.c.run_id == run_id,
                 )
                 .order_by(messages.c.sequence.desc())
                 .limit(WINDOW_SIZE)
@@ -278,9 +278,7 @@ class Log:
     def get_events(self, memory_id: str) -> list[dict[str, Any]]:
         """The events of one memory, oldest first."""
         with self._reading() as connection:
-            rows = connection.execute(
-                select(events).where(events.c.memory_id == memory_id).order_by(events.c.sequence)
-            )
+            rows = connection.execute(select(events).where(events.c.memory_id == memory_id).order_by(events.c.sequence))
             return [dict(row) for row in rows.mappings()]
 
     def counts(self, user_id: str = "") -> dict[str, int]:
@@ -326,9 +324,7 @@ class Log:
         try:
             yield
         except DatabaseError as exc:
-            raise StorageError(
-                f"the log {self.path} failed: {exc.orig}", hint=_hint(str(exc.orig))
-            ) from exc
+            raise StorageError(f"the log {self.path} failed: {exc.orig}", hint=_hint(str(exc.orig))) from exc
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Connection]:

@@ -26,11 +26,13 @@ from .records import (
     DeleteResult,
     Episode,
     Filters,
-    Memory as Record,
     Message,
     Owner,
     SearchResult,
     Selection,
+)
+from .records import (
+    Memory as Record,
 )
 from .settings import Settings, load_settings
 from .store import Stores, utc_now
@@ -170,12 +172,13 @@ class Memory:
         run_id: str = "",
         as_of: Moment = None,
         known_at: Moment = None,
-        filters: Filters | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
     ) -> SearchResult:
         """The memories that answer a query, best first.
 
         `scope`: `all`, `user` (about the user), `agent` (about this agent, by itself) or `run` (needs
-        `run_id`). `as_of` asks what was true then, `known_at` what had been recorded by then.
+        `run_id`). `as_of` asks what was true then, `known_at` what had been recorded by then. `filters` is a
+        `Filters`, or a dict with its fields, times as ISO text.
 
         Raises:
             InvalidInputError: a value is out of range; the message names it.
@@ -186,7 +189,8 @@ class Memory:
             raise InvalidInputError("the query is empty", hint="say what to look for, in words")
         if len(query) > MAX_QUERY_CHARS:
             raise InvalidInputError(
-                f"the query has {len(query)} characters, at most {MAX_QUERY_CHARS} are read", hint="shorten it"
+                f"the query has {len(query)} characters, at most {MAX_QUERY_CHARS} are read",
+                hint="shorten it",
             )
         if not 1 <= top_k <= MAX_TOP_K:
             raise InvalidInputError(f"top_k {top_k} is not in 1..{MAX_TOP_K}", hint=f"use 1 to {MAX_TOP_K}")
@@ -203,7 +207,7 @@ class Memory:
             run_id=run_id,
             as_of=_moment("as_of", as_of, end_of_day=True),
             known_at=_moment("known_at", known_at, end_of_day=True),
-            filters=filters or Filters(),
+            filters=_filters(filters),
         )
         return searching.search(query, selection, self._parts.stores, top_k=top_k, threshold=threshold)
 
@@ -220,7 +224,7 @@ class Memory:
     def list(
         self,
         *,
-        filters: Filters | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
         states: Iterable[str] = ("active", "raw"),
         run_id: str = "",
         limit: int = 100,
@@ -229,9 +233,11 @@ class Memory:
         """Memories, newest first."""
         wanted = [_one_of("state", state, STATES) for state in states]
         if limit < 1 or offset < 0:
-            raise InvalidInputError(f"limit {limit}, offset {offset}", hint="use a limit of 1 or more, an offset of 0 or more")
+            raise InvalidInputError(
+                f"limit {limit}, offset {offset}", hint="use a limit of 1 or more, an offset of 0 or more"
+            )
         return self._parts.stores.log.list_memories(
-            self.user_id, filters or Filters(), states=wanted, run_id=run_id, limit=limit, offset=offset
+            self.user_id, _filters(filters), states=wanted, run_id=run_id, limit=limit, offset=offset
         )
 
     def stats(self) -> dict[str, int]:
@@ -299,7 +305,8 @@ def _messages(text: str, messages: Sequence[Message | Mapping[str, Any]] | None)
         return (Message("user", _text("text", text)),)
     if len(messages) > MAX_MESSAGES:
         raise InvalidInputError(
-            f"{len(messages)} messages in one call, at most {MAX_MESSAGES}", hint="split them over several calls"
+            f"{len(messages)} messages in one call, at most {MAX_MESSAGES}",
+            hint="split them over several calls",
         )
     return tuple(_message(place, message) for place, message in enumerate(messages))
 
@@ -362,8 +369,23 @@ def _moment(name: str, value: Moment, *, end_of_day: bool = False) -> datetime |
         return aware + timedelta(days=1, microseconds=-1) if is_date and end_of_day else aware
     except (ValueError, OverflowError) as exc:
         raise InvalidInputError(
-            f"{name} {value!r} is no date or time", hint="use ISO 8601, such as 2026-03-09 or 2026-03-09T14:30:00+01:00"
+            f"{name} {value!r} is no date or time",
+            hint="use ISO 8601, such as 2026-03-09 or 2026-03-09T14:30:00+01:00",
         ) from exc
+
+
+def _filters(given: Filters | Mapping[str, Any] | None) -> Filters:
+    fields = given if isinstance(given, Mapping) else {n: getattr(given, n) for n in Filters.__slots__} if given else {}
+    if unknown := set(fields) - set(Filters.__slots__):
+        raise InvalidInputError(f"unknown filter {sorted(unknown)[0]!r}", hint=f"use {', '.join(Filters.__slots__)}")
+    return Filters(
+        about=_one_of("about", fields.get("about") or "", ("", *ABOUTS)),
+        kind=_one_of("kind", fields.get("kind") or "", ("", *KINDS)),
+        agent=_short("agent", fields.get("agent") or ""),
+        since=_moment("since", fields.get("since")),
+        until=_moment("until", fields.get("until"), end_of_day=True),
+        metadata=_metadata(fields.get("metadata")),
+    )
 
 
 def _metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -44,8 +44,11 @@ _ORGANISATION = regex.compile(
 )
 _PERSON_BEFORE = regex.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Señora?|Doña|Don|Madame|Monsieur)\.?\s$")
 _NOT_NAMES = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december i ok okay yes no hi hello hey thanks please oh wow yeah sure great".split()
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december i ok okay yes no hi hello hey thanks thank please oh wow yeah sure great good
+    nice yesterday today tomorrow tonight later recently lately maybe perhaps sorry dear well still
+    gestern heute morgen ayer hoy mañana hier demain ieri oggi domani вчера сегодня завтра""".split()
 )
 _ALL_STOPWORDS = frozenset().union(*STOPWORDS.values())
 
@@ -61,9 +64,7 @@ def name_key(name: str) -> str:
     return regex.sub(r"^(?:the|a|an|der|die|das|el|la|los|las|le|les|il)\s(?=\S)", "", key)
 
 
-def find_mentions(
-    text: str, known: Container[str] = frozenset(), languages: Sequence[str] = ()
-) -> tuple[Mention, ...]:
+def find_mentions(text: str, known: Container[str] = frozenset(), languages: Sequence[str] = ()) -> tuple[Mention, ...]:
     """The names in a text, in order of first appearance, each key once; at most `MAX_MENTIONS`.
 
     `known` holds the keys of the user's entities: those are found in any case and, by their lemmas in
@@ -135,9 +136,7 @@ def _type_of(name: str, before: str) -> EntityType:
     return "person" if _PERSON_BEFORE.search(before) else "other"
 
 
-def _known_names(
-    text: str, known: Container[str], languages: Sequence[str]
-) -> Iterator[tuple[int, str, str]]:
+def _known_names(text: str, known: Container[str], languages: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     """Every run of up to five words whose key, or lemmas as a key, the user's entities have."""
     words = [(match.start(), match.group()) for match in _WORD.finditer(text)]
     for first in range(len(words)):

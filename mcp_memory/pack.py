@@ -32,13 +32,18 @@ def search_lines(result: SearchResult) -> str:
 
 def add_payload(result: AddResult) -> dict[str, Any]:
     """The structured answer of an add: one receipt per input, in order."""
-    return {"results": [_receipt_payload(receipt) for receipt in result.results], "episode_id": result.episode_id}
+    return {
+        "results": [_receipt_payload(receipt) for receipt in result.results],
+        "episode_id": result.episode_id,
+    }
 
 
 def add_lines(result: AddResult) -> str:
     """The same receipts as text."""
     return "\n".join(
-        f"{receipt.status}" + (f" [{receipt.id}]" if receipt.id else "") + (f": {receipt.reason}" if receipt.reason else "")
+        f"{receipt.status}"
+        + (f" [{receipt.id}]" if receipt.id else "")
+        + (f": {receipt.reason}" if receipt.reason else "")
         for receipt in result.results
     )
 

@@ -237,6 +237,4 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 def as_json(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as it goes into an event: times as ISO 8601 text, the rest as it is."""
-    return {
-        name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()
-    }
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}

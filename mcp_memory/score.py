@@ -44,7 +44,8 @@ def keyword(bm25: Floats, idf_sum: float) -> Floats:
     """
     if idf_sum <= 0.0:
         return np.zeros_like(bm25)
-    return np.minimum(bm25 / np.float32(idf_sum), 1.0).astype(np.float32)
+    shares: Floats = np.minimum(bm25 / np.float32(idf_sum), 1.0).astype(np.float32)
+    return shares
 
 
 def entity(similarity: float, n_linked: int) -> float:
@@ -64,7 +65,7 @@ def neighbour(previous: Floats, following: Floats) -> Floats:
 
     The caller weighs it: an answer often stands beside the turn that names its subject.
     """
-    return np.clip(np.maximum(previous, following), 0.0, 1.0)
+    return np.clip(np.maximum(previous, following), 0.0, 1.0).astype(np.float32)
 
 
 def exact(n_found: int, n_asked: int) -> float:

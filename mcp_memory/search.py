@@ -6,7 +6,7 @@ import numpy as np
 
 from . import candidates, fuse, score
 from .errors import ConflictError, McpMemoryError, ModelUnavailableError, StorageError
-from .index import Rows, UserIndex
+from .index import Mask, Rows, UserIndex
 from .records import Hit, SearchResult, Selection
 from .schema import to_micros
 from .score import Floats
@@ -29,9 +29,7 @@ def search(query_text: str, selection: Selection, stores: Stores, *, top_k: int,
     query = candidates.read_query(query_text, index)
     query, lag = _with_vectors(query, index, stores)
     with_metadata = (
-        stores.log.ids_with_metadata(selection.owner.user_id, selection.filters)
-        if selection.filters.metadata
-        else None
+        stores.log.ids_with_metadata(selection.owner.user_id, selection.filters) if selection.filters.metadata else None
     )
     weights = settings.signal_weights
     with index.lock:
@@ -66,9 +64,7 @@ def search(query_text: str, selection: Selection, stores: Stores, *, top_k: int,
     return _report(result, lag, index)
 
 
-def _with_vectors(
-    query: candidates.Query, index: UserIndex, stores: Stores
-) -> tuple[candidates.Query, str]:
+def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> tuple[candidates.Query, str]:
     """The query with its vector and those of names not known by key; or the reason why there are none."""
     if not len(index):
         return query, ""
@@ -95,16 +91,15 @@ def _recency(index: UserIndex, selection: Selection, half_life_days: float) -> F
     return score.recency((age / _MICROS_PER_DAY).astype(np.float32), half_life_days)
 
 
-def _best(scores: Floats, relevance: Floats, eligible: candidates.Mask, top_k: int, threshold: float) -> Rows:
+def _best(scores: Floats, relevance: Floats, eligible: Mask, top_k: int, threshold: float) -> Rows:
     # A row without any evidence is no answer, however recent it is.
     allowed = eligible & (relevance > 0) & (relevance >= threshold)
     ranked = candidates.top_rows(np.where(allowed, scores, np.float32(-1.0)), top_k)
-    return ranked[allowed[ranked]]
+    kept: Rows = ranked[allowed[ranked]]
+    return kept
 
 
-def _above_floor(
-    hits: tuple[Hit, ...], relevance: Floats, eligible: candidates.Mask, floor: float
-) -> SearchResult:
+def _above_floor(hits: tuple[Hit, ...], relevance: Floats, eligible: Mask, floor: float) -> SearchResult:
     """All hits, or none when the best of all is below the floor."""
     closest = float(np.max(relevance[eligible], initial=0.0))
     if not eligible.any():

@@ -99,7 +99,9 @@ class AddArguments(_Arguments):
     messages: Annotated[list[MessageArguments], BeforeValidator(_parsed_json)] = Field(
         default_factory=list, description="a conversation"
     )
-    infer: bool = Field(True, description="false: keep the words exactly. true: distil facts (kept verbatim until then)")
+    infer: bool = Field(
+        True, description="false: keep the words exactly. true: distil facts (kept verbatim until then)"
+    )
     about: About = Field("user", description="agent: about yourself")
     kind: Kind | Literal[""] = Field("", json_schema_extra={"default": ""})
     run_id: str = Field("", description="Conversation id")
@@ -263,9 +265,7 @@ def build_server(engine: Engine) -> Server[Any]:
     )
 
 
-def _run(
-    engine: Engine, agent: str, work: Work, given: _Arguments
-) -> CallToolResult:
+def _run(engine: Engine, agent: str, work: Work, given: _Arguments) -> CallToolResult:
     """One tool call in its worker thread; known errors become answers, others are masked."""
     try:
         return work(engine.memory().as_agent(agent), given)

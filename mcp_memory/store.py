@@ -145,9 +145,7 @@ def commit(
     return ""
 
 
-def _update_index(
-    index: UserIndex, change: Change, kept: tuple[Entity, ...], removed: tuple[Entity, ...]
-) -> None:
+def _update_index(index: UserIndex, change: Change, kept: tuple[Entity, ...], removed: tuple[Entity, ...]) -> None:
     with index.lock:
         for memory in change.memories:
             if memory.state == "deleted":
@@ -215,7 +213,7 @@ def _apply_memories(stores: Stores, ids: tuple[str, ...], vectors: Mapping[str, 
 def _apply_entities(stores: Stores, ids: tuple[str, ...], vectors: Mapping[str, Floats]) -> None:
     found = stores.log.get_entities(ids=ids)
     missing = [entity for entity in found if entity.id not in vectors]
-    computed = stores.embedder.embed_names([entity.name for entity in missing]) if missing else []
+    computed = stores.embedder.embed_names([entity.name for entity in missing])
     vectors = dict(vectors) | {entity.id: made for entity, made in zip(missing, computed, strict=True)}
     tables = stores.tables()
     tables.put_entities(found, vectors)

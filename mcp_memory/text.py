@@ -45,9 +45,7 @@ _LETTER_CLUES = (
 )
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:[’'‌][\p{L}\p{M}\p{N}_]+)*")
-_UNSPACED = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}ー々〆\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+"
-)
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々〆\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
 _HAN = regex.compile(r"\p{Han}")
 # A code, version, address or number whose parts mean something only together.
 _COMPOSITE = regex.compile(r"[\p{L}\p{N}_]+(?:[-./:@#+&\\][\p{L}\p{N}_]+)+")

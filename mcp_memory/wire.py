@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import anyio
 import anyio.to_thread
@@ -124,7 +124,7 @@ async def standard_streams() -> AsyncIterator[tuple[ReadLine, WriteLine]]:
     yield read_line, write_line
 
 
-def _set_aside(descriptor: int, mode: str) -> BinaryIO:
+def _set_aside(descriptor: int, mode: str) -> IO[bytes]:
     """A private copy of a standard stream; the original is diverted to where it can do no harm."""
     private = os.fdopen(os.dup(descriptor), mode)
     if descriptor == 1:
@@ -134,4 +134,4 @@ def _set_aside(descriptor: int, mode: str) -> BinaryIO:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, descriptor)
         os.close(nothing)
-    return private  # type: ignore[return-value] - the mode is binary
+    return private

@@ -1,0 +1,303 @@
+"""The command line: the same operations as the tools, for people and for scripts (`--json`)."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from . import __version__, pack
+from .errors import InvalidInputError, McpMemoryError
+from .memory import Memory
+
+app = typer.Typer(
+    help="Long-term memory for every agent you use, on your own machine.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+out = Console()
+err = Console(stderr=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+About = Annotated[str, typer.Option(help="Only about: user or agent.")]
+Kind = Annotated[str, typer.Option(help="Only this kind: fact, preference, event, plan, procedure, message, note.")]
+Agent = Annotated[str, typer.Option(help="Only what this agent wrote.")]
+Since = Annotated[str, typer.Option(help="Only observed at or after this ISO date.")]
+Until = Annotated[str, typer.Option(help="Only observed at or before this ISO date.")]
+Meta = Annotated[list[str] | None, typer.Option("--meta", help="Only with metadata KEY=VALUE; may be repeated.")]
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    """Long-term memory for every agent you use, on your own machine."""
+    if version:
+        out.print(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def serve() -> None:
+    """Serve MCP over standard input and output; this is what hosts start."""
+    from .server import serve as run
+
+    run()
+
+
+@app.command()
+def demo() -> None:
+    """Show the memory at work: two clients, one memory, in a temporary folder."""
+    from .demo import run_demo
+
+    with _failing_clearly():
+        run_demo(lambda line: out.print(Text(line)))
+
+
+@app.command()
+def add(
+    text: Annotated[str, typer.Argument(help="What to remember; - reads standard input.")],
+    infer: Annotated[bool, typer.Option(help="Queue for extraction by a language model.")] = False,
+    about: Annotated[str, typer.Option(help="user or agent.")] = "user",
+    kind: Annotated[str, typer.Option(help="fact, preference, event, plan, procedure, message or note.")] = "",
+    run_id: Annotated[str, typer.Option(help="The conversation it belongs to.")] = "",
+    observed_at: Annotated[str, typer.Option(help="ISO time at which it was said.")] = "",
+    expires_at: Annotated[str, typer.Option(help="ISO time after which it is not found any more.")] = "",
+    meta: Annotated[list[str] | None, typer.Option("--meta", help="Metadata KEY=VALUE; may be repeated.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Remember a text, word for word."""
+    with _memory("Remembering") as memory:
+        result = memory.add(
+            sys.stdin.read() if text == "-" else text,
+            infer=infer,
+            about=about,
+            kind=kind,
+            run_id=run_id,
+            observed_at=observed_at,
+            expires_at=expires_at,
+            metadata=_pairs(meta),
+        )
+    if as_json:
+        _print_json(pack.add_payload(result))
+    else:
+        out.print(Text(pack.add_lines(result)))
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to find, in plain words.")],
+    top_k: Annotated[int, typer.Option(help="Most hits to show, 1 to 100.")] = 10,
+    threshold: Annotated[float, typer.Option(help="Least relevance of a hit, 0 to 1.")] = 0.0,
+    scope: Annotated[str, typer.Option(help="all, user, agent or run.")] = "all",
+    run_id: Annotated[str, typer.Option(help="The conversation, for scope run.")] = "",
+    as_of: Annotated[str, typer.Option(help="ISO date: what was true then.")] = "",
+    known_at: Annotated[str, typer.Option(help="ISO date: what had been recorded by then.")] = "",
+    about: About = "",
+    kind: Kind = "",
+    agent: Agent = "",
+    since: Since = "",
+    until: Until = "",
+    meta: Meta = None,
+    explain: Annotated[bool, typer.Option(help="Show every signal of every hit.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Find what answers a question."""
+    with _memory("Searching") as memory:
+        result = memory.search(
+            query,
+            top_k=top_k,
+            threshold=threshold,
+            scope=scope,
+            run_id=run_id,
+            as_of=as_of,
+            known_at=known_at,
+            filters=_filters(about, kind, agent, since, until, meta),
+        )
+    if as_json:
+        _print_json(pack.search_payload(result, explain=explain))
+        return
+    table = Table("id", "score", "date", "who", "text", box=None, pad_edge=False, header_style="bold")
+    for hit in result.hits:
+        memory_ = hit.memory
+        table.add_row(
+            memory_.id,
+            f"{hit.score:.2f}",
+            memory_.observed_at.date().isoformat(),
+            Text(memory_.speaker or memory_.agent_id),
+            Text(memory_.text),
+        )
+        if explain:
+            values = {name: getattr(hit.signals, name) for name in hit.signals.__slots__}
+            shown = "  ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
+            table.add_row("", "", "", "", Text(f"relevance {hit.relevance:.2f} = {shown}", style="dim"))
+    if result.hits:
+        out.print(table)
+    if result.notice:
+        closest = "" if result.closest_score is None else f" (closest_score {result.closest_score:.2f})"
+        out.print(Text(result.notice + closest))
+
+
+@app.command(name="list")
+def list_(
+    about: About = "",
+    kind: Kind = "",
+    agent: Agent = "",
+    since: Since = "",
+    until: Until = "",
+    meta: Meta = None,
+    run_id: Annotated[str, typer.Option(help="Only this conversation.")] = "",
+    state: Annotated[list[str] | None, typer.Option(help="States to list; default active and raw.")] = None,
+    limit: Annotated[int, typer.Option(help="Most memories to list.")] = 50,
+    offset: Annotated[int, typer.Option(help="Memories to leave out, newest first.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """List memories, newest first."""
+    with _memory("Reading") as memory:
+        found = memory.list(
+            filters=_filters(about, kind, agent, since, until, meta),
+            states=state or ("active", "raw"),
+            run_id=run_id,
+            limit=limit,
+            offset=offset,
+        )
+        counts = memory.stats()
+    if as_json:
+        _print_json({"memories": [pack.memory_payload(record) for record in found]})
+        return
+    table = Table("id", "date", "who", "state", "text", box=None, pad_edge=False, header_style="bold")
+    for record in found:
+        table.add_row(
+            record.id,
+            record.observed_at.date().isoformat(),
+            Text(record.speaker or record.agent_id),
+            record.state,
+            Text(record.text),
+        )
+    if found:
+        out.print(table)
+    n_all = counts.get("active", 0) + counts.get("raw", 0)
+    out.print(Text(f"{len(found)} shown, {n_all} memories in all", style="dim"))
+
+
+@app.command()
+def delete(
+    memory_id: Annotated[str, typer.Argument(help="The id that search or list shows.")], as_json: Json = False
+) -> None:
+    """Delete one memory."""
+    with _memory("Deleting") as memory:
+        result = memory.delete(memory_id)
+    if as_json:
+        _print_json(pack.delete_payload(result))
+    else:
+        out.print(Text(f"deleted {result.id}: {result.text}"))
+
+
+@app.command()
+def stats(as_json: Json = False) -> None:
+    """Count memories by state, entities, episodes and waiting jobs."""
+    with _memory("Counting") as memory:
+        counts = memory.stats()
+        where = {"user": memory.user_id, "folder": str(memory.settings.home)}
+    if as_json:
+        _print_json({**where, **counts})
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in {**where, **counts}.items():
+        table.add_row(name, Text(str(value)))
+    out.print(table)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Check folder, stores, index coverage and model; says `ok` or what to do. Fails when something is wrong."""
+    from .doctor import examine, settings_table
+    from .settings import load_settings
+
+    checks = []
+    with _failing_clearly():
+        for check in _shown_while("Checking", examine()):
+            checks.append(check)
+            if not as_json:
+                mark = Text("ok  " if check.is_ok else "FIX ", style="green" if check.is_ok else "bold red")
+                out.print(
+                    mark + Text(f"{check.name}: {check.found}") + Text(f" → {check.advice}" if check.advice else "")
+                )
+        settings = settings_table(load_settings()) if checks[0].name == "settings" and checks[0].is_ok else []
+    if as_json:
+        _print_json(
+            {
+                "checks": [{"name": c.name, "ok": c.is_ok, "found": c.found, "advice": c.advice} for c in checks],
+                "settings": {name: {"value": value, "source": source} for name, value, source in settings},
+            }
+        )
+    else:
+        table = Table("setting", "value", "source", box=None, pad_edge=False, header_style="bold")
+        for row in settings:
+            table.add_row(*row)
+        out.print(table)
+    if not all(check.is_ok for check in checks):
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _memory(doing: str) -> Iterator[Memory]:
+    """The open memory, with a progress line on a terminal; failures end the program with their message."""
+    with _failing_clearly(), _progress() as progress:
+        progress.add_task(doing, total=None)
+        with Memory.local(agent_id="cli") as memory:
+            yield memory
+
+
+def _shown_while(doing: str, items: Iterator[Any]) -> Iterator[Any]:
+    with _progress() as progress:
+        progress.add_task(doing, total=None)
+        yield from items
+
+
+def _progress() -> Progress:
+    return Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=err, transient=True)
+
+
+@contextmanager
+def _failing_clearly() -> Iterator[None]:
+    try:
+        yield
+    except McpMemoryError as exc:
+        err.print(Text(f"{exc.code}: {exc.message}", style="bold red"))
+        err.print(Text(f"→ {exc.hint}"))
+        raise typer.Exit(1) from exc
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def _filters(about: str, kind: str, agent: str, since: str, until: str, meta: list[str] | None) -> dict[str, Any]:
+    return {
+        "about": about, "kind": kind, "agent": agent, "since": since, "until": until, "metadata": _pairs(meta)
+    }  # fmt: skip
+
+
+def _pairs(given: list[str] | None) -> dict[str, Any]:
+    """KEY=VALUE pairs; a value that is JSON (12, true, [1]) is taken as such, everything else as text."""
+    found: dict[str, Any] = {}
+    for pair in given or ():
+        key, separator, value = pair.partition("=")
+        if not separator or not key:
+            raise InvalidInputError(f"--meta {pair!r} is not KEY=VALUE", hint="write --meta project=apollo")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
+
+
+def _print_json(value: Any) -> None:
+    # Not through rich: it would wrap long lines.
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")

@@ -1,0 +1,92 @@
+"""The demonstration: two MCP clients under different names, one memory between them, told in plain words."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_types import Implementation
+
+from .errors import StorageError
+
+TOLD = (
+    ("user", "I moved to Lisbon in March and I work as a bicycle mechanic."),
+    ("assistant", "Noted! How is the new workshop?"),
+    ("user", "Good. My dentist there is called Doctor Amaral, invoice number INV-2041."),
+    ("user", "Meine Schwester Greta ist allergisch gegen Haselnüsse."),
+)
+ASKED = "What does the user do for a living?"
+ASKED_AGAIN = "Haselnuss Allergie"
+FORGOTTEN = "INV-2041"
+
+
+def run_demo(say: Callable[[str], None]) -> None:
+    """Add from one client, find from another, delete, look again; `say` gets each line.
+
+    Raises:
+        StorageError: a step did not do what it should.
+    """
+    with tempfile.TemporaryDirectory(prefix="mcp-memory-demo-") as home:
+        anyio.run(_demo, Path(home), say)
+
+
+async def _demo(home: Path, say: Callable[[str], None]) -> None:
+    say("Starting the server as a host would: `mcp-memory serve` over stdio, with an empty data folder.")
+    async with _client("desk-agent", home) as desk:
+        say(
+            f"The client desk-agent is connected and sees: {', '.join(t.name for t in (await desk.list_tools()).tools)}."
+        )
+        say("It stores a short conversation, word for word (the first call loads the embedding model):")
+        added = await _call(
+            desk,
+            "add_memory",
+            {
+                "messages": [{"role": role, "content": content} for role, content in TOLD],
+                "infer": False,
+                "run_id": "first-conversation",
+            },
+        )
+        for receipt in added["results"]:
+            say(f"  {receipt['status']} {receipt['id']}: {receipt['text']}")
+    say("desk-agent has gone. Another client, code-agent, starts the server on the same folder.")
+    async with _client("code-agent", home) as code:
+        for question in (ASKED, ASKED_AGAIN):
+            found = await _call(code, "search_memory", {"query": question, "top_k": 1})
+            _expect(found["memories"], f"nothing was found for {question!r}")
+            hit = found["memories"][0]
+            say(f"It asks {question!r} and finds, from {hit['agent']}: {hit['text']}")
+        found = await _call(code, "search_memory", {"query": FORGOTTEN, "top_k": 1})
+        _expect(found["memories"], f"nothing was found for {FORGOTTEN!r}")
+        target = found["memories"][0]
+        await _call(code, "delete_memory", {"memory_id": target["id"]})
+        say(f"It deletes {target['id']}: {target['text']}")
+        after = await _call(code, "search_memory", {"query": FORGOTTEN})
+        _expect(target["id"] not in [m["id"] for m in after["memories"]], "the deleted memory was found again")
+        say(f"It asks for {FORGOTTEN!r} again: {after.get('notice') or 'the deleted memory is not among the hits.'}")
+    say("Done. The demo's folder is removed; your own memory was not touched.")
+
+
+def _client(name: str, home: Path) -> Client:
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "mcp_memory", "serve"],
+        env={**os.environ, "MCP_MEMORY_HOME": str(home), "MCP_MEMORY_USER_ID": "demo"},
+    )
+    return Client(server, client_info=Implementation(name=name, version="1"), mode="legacy", read_timeout_seconds=180)
+
+
+async def _call(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    text = " ".join(getattr(block, "text", "") for block in result.content)
+    _expect(not result.is_error and result.structured_content is not None, text)
+    return dict(result.structured_content or {})
+
+
+def _expect(condition: object, otherwise: str) -> None:
+    if not condition:
+        raise StorageError(f"the demonstration failed: {otherwise}", hint="run: mcp-memory doctor")

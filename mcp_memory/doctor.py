@@ -1,0 +1,143 @@
+"""Health of an installation: each part looked at once, with `ok` or what to do about it."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from .errors import FolderInUseError, McpMemoryError
+from .memory import Memory
+from .settings import Settings, load_settings, sources
+
+# LanceDB needs AVX2; without it the process dies and no exception can be caught.
+_PROBE = "import lancedb"
+_PROBE_TIMEOUT_S = 120
+_LOW_DISK_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `advice` is '' where all is well."""
+
+    name: str
+    found: str
+    advice: str = ""
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether nothing is to be done."""
+        return not self.advice
+
+
+def examine() -> Iterator[Check]:
+    """The checks in order, as they are done; later ones are left out where an earlier failure makes them void."""
+    try:
+        settings = load_settings()
+    except McpMemoryError as exc:
+        yield Check("settings", exc.message, exc.hint)
+        return
+    yield _settings(settings)
+    yield _disk(settings)
+    processor = _processor()
+    yield processor
+    if not processor.is_ok:
+        return
+    try:
+        memory = Memory.local()
+    except FolderInUseError as exc:
+        yield Check("data folder", exc.message, f"{exc.hint}; the checks of its stores were left out")
+        return
+    except McpMemoryError as exc:
+        yield Check("data folder", exc.message, exc.hint)
+        return
+    with memory:
+        yield Check("data folder", f"{memory.settings.home}, memory of user {memory.user_id!r}")
+        for look in (_log, _model, _tables, _coverage):
+            yield _guarded(look, memory)
+
+
+def settings_table(settings: Settings) -> list[tuple[str, str, str]]:
+    """(name, value, source) of each setting in force."""
+    where = sources(settings)
+    return [(name, str(getattr(settings, name)), where[name]) for name in type(settings).model_fields]
+
+
+def _guarded(look: Callable[[Memory], Check], memory: Memory) -> Check:
+    try:
+        return look(memory)
+    except McpMemoryError as exc:
+        return Check(look.__name__.strip("_"), exc.message, exc.hint)
+
+
+def _settings(settings: Settings) -> Check:
+    changed = [f"{name} from {source}" for name, source in sources(settings).items() if source != "default"]
+    return Check("settings", ", ".join(changed) or "all at their defaults")
+
+
+def _disk(settings: Settings) -> Check:
+    existing = settings.home
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    with suppress(OSError):
+        free = shutil.disk_usage(existing).free
+        advice = "free some space: writes will fail when it is used up" if free < _LOW_DISK_BYTES else ""
+        return Check("disk", f"{free / 1e9:.1f} GB free", advice)
+    return Check("disk", f"{existing} cannot be examined", "check that the folder exists and is yours")
+
+
+def _processor() -> Check:
+    # A processor without AVX2 ends the process that imports LanceDB: so another one tries.
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _PROBE], capture_output=True, timeout=_PROBE_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        return Check("processor", f"LanceDB could not be tried: {exc}", "try again")
+    if done.returncode == 0:
+        return Check("processor", "LanceDB runs here")
+    if done.returncode < 0:
+        return Check("processor", f"LanceDB dies with signal {-done.returncode}", "LanceDB needs a processor with AVX2")
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    return Check(
+        "processor",
+        f"LanceDB cannot be imported: {lines[-1] if lines else 'no message'}",
+        "reinstall mcp-memory",
+    )
+
+
+def _log(memory: Memory) -> Check:
+    found = memory.stores.log.check()
+    counts = memory.stats()
+    if found != "ok":
+        return Check("log", found, "restore a copy of the data folder")
+    waiting = f", {counts['jobs']} waiting for extraction" if counts["jobs"] else ""
+    return Check("log", f"{counts.get('active', 0) + counts.get('raw', 0)} memories{waiting}")
+
+
+def _model(memory: Memory) -> Check:
+    embedder = memory.stores.embedder
+    return Check("embedding model", f"{embedder.name}, {embedder.dimension} dimensions")
+
+
+def _tables(memory: Memory) -> Check:
+    tables = memory.stores.tables()
+    unindexed = tables.count_unindexed()
+    return Check("tables", f"{len(tables.memory_ids())} rows, {unindexed} not yet in the scalar indices")
+
+
+def _coverage(memory: Memory) -> Check:
+    pending = memory.stores.log.pending()
+    memory.warm()
+    held = memory.stores.tables().memory_ids()
+    wanted = memory.stores.log.searchable_ids()
+    missing, foreign, doubled = wanted - set(held), set(held) - wanted, len(held) - len(set(held))
+    if missing or foreign or doubled:
+        return Check(
+            "index coverage",
+            f"{len(missing)} missing, {len(foreign)} left over, {doubled} doubled",
+            f"remove {memory.stores.tables_path}: it is made anew from the log",
+        )
+    caught_up = f", {len(pending.memory_ids)} of them just now" if pending.memory_ids else ""
+    return Check("index coverage", f"all {len(wanted)} memories are in the tables{caught_up}")
