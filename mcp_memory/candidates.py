@@ -140,7 +140,10 @@ def top_rows(values: Floats, k: int) -> Rows:
 def _entity_boosts(query: Query, index: UserIndex) -> Floats:
     boosts = np.zeros(len(index), dtype=np.float32)
     vectors: Sequence[Floats | None] = query.name_vectors or [None] * len(query.names)
+    speakers = index.speakers()
     for (key, _), vector in zip(query.names, vectors, strict=True):
+        if key in speakers:
+            continue  # everybody addresses a speaker by name; who said it is a signal of its own
         entity, similarity = index.names.by_key(key), 1.0
         if entity is None and vector is not None:
             entity, similarity = index.names.most_similar(vector)

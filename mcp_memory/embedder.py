@@ -62,11 +62,17 @@ class Embedder:
         self.load()
         return int(self._model.get_embedding_dimension())
 
-    def embed_query(self, query: str) -> Vectors:
-        """The vector of a query, shape (dimension,); only what the model reads of it counts."""
+    def embed_query(self, query: str, names: Sequence[str] = ()) -> tuple[Vectors, Vectors]:
+        """The vector of a query, shape (dimension,), and those of names in it, shape (len(names), dimension).
+
+        Only what the model reads of the query counts. A model that reads queries and documents alike takes
+        all in one pass, which costs little more than the query alone.
+        """
         self.load()
-        vector: Vectors = self._encode([query], is_query=True)[0]
-        return vector
+        if not names or any(self._model.prompts.values()):
+            return self._encode([query], is_query=True)[0], self._encode(names)
+        vectors = self._encode([query, *names], is_query=True)
+        return vectors[0], vectors[1:]
 
     def embed_texts(self, texts: Sequence[tuple[str, str]]) -> list[Vectors]:
         """For each (heading, text) the vectors of its chunks, shape (n_chunks, dimension), n_chunks ≥ 1."""

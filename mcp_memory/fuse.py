@@ -26,7 +26,7 @@ class SignalWeights:
 
 # Source of the gated weights: the reference formula, (semantic + keyword + entity) / 2.5.
 GATED = SignalWeights(1.0, 1.0, 1.0, 0.0, 0.0, 0.0, scale=2.5)
-FUSED = SignalWeights(1.0, 1.5, 0.5, 0.3, 0.5, 0.25, scale=3.0)
+FUSED = SignalWeights(1.0, 1.5, 0.5, 0.8, 0.5, 0.25, scale=3.0)
 
 
 @dataclass(frozen=True, slots=True)

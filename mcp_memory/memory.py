@@ -67,11 +67,12 @@ class Memory:
         user_id: str = "",
         agent_id: str = "python",
         clock: Callable[[], datetime] = utc_now,
+        embedder: Embedder | None = None,
         **settings: Any,
     ) -> Self:
         """Open a data folder in this process (default: `MCP_MEMORY_HOME` or the platform's folder).
 
-        `settings` overrides any setting by its field name.
+        `settings` overrides any setting by its field name. `embedder` brings a model that is loaded already.
 
         Raises:
             FolderInUseError: another process holds the folder; its pid is named.
@@ -79,7 +80,7 @@ class Memory:
             StorageError, InvalidInputError: the folder or a setting cannot be used.
         """
         given = settings | ({"home": Path(folder)} if folder else {}) | ({"user_id": user_id} if user_id else {})
-        parts = Parts(load_settings(**given), clock)
+        parts = Parts(load_settings(**given), clock, embedder)
         return cls(parts, Owner(parts.user_id, agent_id))
 
     def as_agent(self, agent_id: str) -> "Memory":
@@ -260,12 +261,12 @@ class Memory:
 class Parts:
     """What all views of one open folder share: the lock, the stores, the upkeep thread."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], datetime]) -> None:
+    def __init__(self, settings: Settings, clock: Callable[[], datetime], embedder: Embedder | None) -> None:
         self.settings = settings
         self.clock = clock
         self._folder = DataFolder(settings.home)
         try:
-            self.stores = Stores(settings, Embedder(settings.embedding_model), clock)
+            self.stores = Stores(settings, embedder or Embedder(settings.embedding_model), clock)
             self.user_id = settings.user_id or self._folders_user()
         except BaseException:
             self._folder.release()

@@ -50,6 +50,7 @@ _NOT_NAMES = frozenset(
     nice yesterday today tomorrow tonight later recently lately maybe perhaps sorry dear well still
     gestern heute morgen ayer hoy mañana hier demain ieri oggi domani вчера сегодня завтра""".split()
 )
+_ARTICLES = frozenset("the a an der die das el la los las le les il".split())
 _ALL_STOPWORDS = frozenset().union(*STOPWORDS.values())
 
 
@@ -60,8 +61,10 @@ def name_key(name: str) -> str:
     ('golden gate', 'ana')
     """
     key = normalise(name).strip("\"'“”„«»「」『』《》.,;:!?()[]")
-    key = regex.sub(r"[’']s$", "", key)
-    return regex.sub(r"^(?:the|a|an|der|die|das|el|la|los|las|le|les|il)\s(?=\S)", "", key)
+    if key[-2:] in ("'s", "’s"):
+        key = key[:-2]
+    first, space, rest = key.partition(" ")
+    return rest if space and first in _ARTICLES else key
 
 
 def find_mentions(text: str, known: Container[str] = frozenset(), languages: Sequence[str] = ()) -> tuple[Mention, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from difflib import SequenceMatcher
 
 import regex
 
@@ -13,6 +14,7 @@ from .score import Floats
 # Two spellings of one name ("PostgreSQL 16" / "Postgresql-16") are this close and share their digits; two
 # people whose first names differ in a letter are not.
 SAME_NAME_SIMILARITY = 0.95
+MIN_SHARED_LETTERS = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def link_mentions(
         entity_id = entity.id if entity else brought.get(mention.key, "")
         if not entity_id and mention.key in vectors:
             similar, similarity = names.most_similar(vectors[mention.key])
-            if similar and similarity >= SAME_NAME_SIMILARITY and _digits(similar.name_key) == _digits(mention.key):
+            if similar and similarity >= SAME_NAME_SIMILARITY and _may_be_same(similar.name_key, mention.key):
                 entity_id = similar.id
                 resolution.aliases.append((entity_id, mention.name, mention.key))
         if not entity_id:
@@ -92,5 +94,12 @@ def link_mentions(
     return tuple(found)
 
 
-def _digits(name: str) -> list[str]:
-    return regex.findall(r"\p{N}+", name)
+def _may_be_same(one: str, other: str) -> bool:
+    """Whether two keys differ in order and spelling only: same digits, and the same words or most letters.
+
+    A model reads characters it does not know as one unknown token, so that similarity alone proves little.
+    """
+    if regex.findall(r"\p{N}+", one) != regex.findall(r"\p{N}+", other):
+        return False
+    alike = SequenceMatcher(None, one, other, autojunk=False).ratio() >= MIN_SHARED_LETTERS
+    return alike or sorted(one.split()) == sorted(other.split())

@@ -69,10 +69,10 @@ def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> 
     if not len(index):
         return query, ""
     try:
-        vector = stores.embedder.embed_query(query.text)
-        stores.tables()
         unknown = [name for key, name in query.names if index.names.by_key(key) is None]
-        vectors = dict(zip(unknown, stores.embedder.embed_names(unknown), strict=True)) if unknown else {}
+        vector, of_names = stores.embedder.embed_query(query.text, unknown)
+        vectors = dict(zip(unknown, of_names, strict=True))
+        stores.tables()
     except (ModelUnavailableError, ConflictError, StorageError) as exc:
         return query, _reason(exc)
     if len(vector) != index.dimension:

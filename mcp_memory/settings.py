@@ -34,7 +34,7 @@ class Settings(BaseSettings):
         PACKAGED_MODEL, min_length=1, description="name or folder of a sentence-transformers model"
     )
     ranking: Ranking = Field("fused", description="fused, or gated: the reference formula")
-    floor: float = Field(0.22, ge=0, le=1, description="relevance below which a search answers that it knows nothing")
+    floor: float = Field(0.05, ge=0, le=1, description="relevance below which a search answers that it knows nothing")
     weight_relevance: float = Field(0.9, ge=0, description="share of relevance in the score")
     weight_importance: float = Field(0.05, ge=0, description="share of importance in the score")
     weight_recency: float = Field(0.05, ge=0, description="share of recency in the score")

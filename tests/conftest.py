@@ -1,0 +1,92 @@
+"""What all tests share: the real model, loaded once; a folder each; a clock to set; no network."""
+
+import socket
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+from mcp_memory.embedder import Embedder
+from mcp_memory.memory import Memory
+
+hypothesis_settings.register_profile(
+    "tests", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("tests")
+
+Opener = Callable[..., Memory]
+
+
+class Clock:
+    """A time that stands still until it is told to move."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 6, 15, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail every connection that would leave the machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test tried to reach {address}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep the developer's own memory and settings out of every test."""
+    import os
+
+    for name in [name for name in os.environ if name.startswith("MCP_MEMORY_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("MCP_MEMORY_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    """The packaged model."""
+    model = Embedder()
+    model.load()
+    return model
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def open_memory(tmp_path: Path, clock: Clock, embedder: Embedder) -> Iterator[Opener]:
+    """Opens the test's folder, as often as wanted; whatever is left open is closed."""
+    opened: list[Memory] = []
+
+    def opener(**given: Any) -> Memory:
+        given = {"user_id": "ana", "clock": clock, "embedder": embedder} | given
+        memory = Memory.local(given.pop("folder", tmp_path / "home"), **given)
+        opened.append(memory)
+        return memory
+
+    yield opener
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def memory(open_memory: Opener) -> Memory:
+    """An open, empty memory of user ana."""
+    return open_memory()

@@ -1,0 +1,155 @@
+"""The command line: what people see, what scripts get, how failures read."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from mcp_memory import cli, embedder
+from mcp_memory.embedder import Embedder
+from tests.conftest import Opener
+
+runner = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def model_at_hand(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands open the memory anew each time; the loaded model is lent to them."""
+    monkeypatch.setattr("mcp_memory.memory.Embedder", lambda _name: embedder)
+    monkeypatch.setenv("MCP_MEMORY_USER_ID", "ana")
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def run(*arguments: str, stdin: str = "") -> Result:
+    return runner.invoke(cli.app, list(arguments), input=stdin)
+
+
+def as_json(*arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_add_search_list_and_delete_work_together() -> None:
+    [receipt] = as_json("add", "I keep bees", "--meta", "place=orchard", "--meta", "hives=3")["results"]
+    assert receipt["status"] == "added"
+    [hit] = as_json("search", "bees", "--meta", "hives=3")["memories"]
+    assert (hit["id"], hit["agent"]) == (receipt["id"], "cli")
+    assert as_json("search", "bees", "--meta", "hives=4")["memories"] == []
+    listed = as_json("list")
+    assert list(listed) == ["memories"]
+    assert listed["memories"][0]["metadata"] == {"place": "orchard", "hives": 3}
+    assert as_json("delete", receipt["id"])["deleted"] == receipt["id"]
+    assert as_json("list") == {"memories": []}
+    assert as_json("stats")["deleted"] == 1
+
+
+def test_people_see_the_id_the_text_and_the_reason_of_a_rank() -> None:
+    run("add", "I keep bees [near] the orchard")
+    shown = run("search", "bees", "--explain").stdout
+    assert "I keep bees [near] the orchard" in shown
+    assert "relevance" in shown
+    assert "keyword" in shown
+    assert "I keep bees" in run("list").stdout
+
+
+def test_a_text_is_read_from_standard_input() -> None:
+    assert run("add", "-", stdin="Line one\nline two\n").exit_code == 0
+    assert as_json("list")["memories"][0]["text"] == "Line one\nline two\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("search", ""), "the query is empty"),
+        (("search", "x", "--top-k", "0"), "top_k 0"),
+        (("search", "x", "--since", "soon"), "since 'soon'"),
+        (("add", "x", "--meta", "novalue"), "is not KEY=VALUE"),
+        (("delete", "zz"), "is no memory id"),
+        (("list", "--state", "gone"), "state 'gone'"),
+    ],
+)
+def test_failures_say_what_to_do_and_exit_with_one(arguments: tuple[str, ...], told: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert told in result.stderr
+    assert "→" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_folder_in_use_names_the_process(open_memory: Opener) -> None:
+    open_memory()
+    result = run("list")
+    assert result.exit_code == 1
+    assert f"in use by process {os.getpid()}" in result.stderr
+
+
+def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_MEMORY_FLOOR", "high")
+    result = run("stats")
+    assert result.exit_code == 1
+    assert "setting floor = 'high'" in result.stderr
+    assert "MCP_MEMORY_FLOOR" in result.stderr
+
+
+def test_doctor_reports_each_part_and_each_settings_source() -> None:
+    run("add", "I keep bees")
+    result = run("doctor")
+    assert result.exit_code == 0, result.output
+    for part in ("settings", "disk", "processor", "data folder", "log", "embedding model", "tables", "index coverage"):
+        assert f"{part}: " in result.stdout
+    report = as_json("doctor")
+    assert all(check["ok"] for check in report["checks"])
+    assert report["settings"]["user_id"] == {"value": "ana", "source": "environment"}
+    assert report["settings"]["floor"]["source"] == "default"
+
+
+def test_doctor_finds_a_row_that_the_tables_lost(tmp_path: Path, open_memory: Opener) -> None:
+    memory = open_memory()
+    receipt = memory.add("I keep bees", infer=False).results[0]
+    memory.stores.tables().delete_memories([receipt.id])
+    memory.close()
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "1 missing" in result.stdout
+
+
+def test_doctor_names_a_model_that_differs_from_the_folders(
+    open_memory: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    memory.add("I keep bees", infer=False)
+    memory.close()
+    monkeypatch.setattr("mcp_memory.memory.Embedder", embedder.Embedder)
+    monkeypatch.setenv("MCP_MEMORY_EMBEDDING_MODEL", "some/other-model")
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "'all-MiniLM-L6-v2', not 'some/other-model'" in result.stdout
+
+
+def test_version_and_help_need_no_folder() -> None:
+    from mcp_memory import __version__
+
+    assert run("--version").stdout.strip() == __version__
+    for command in ("serve", "demo", "add", "search", "list", "delete", "stats", "doctor"):
+        assert run(command, "--help").exit_code == 0
+
+
+@pytest.fixture
+def argv(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    given = ["mcp-memory", "--version"]
+    monkeypatch.setattr(sys, "argv", given)
+    yield given
+
+
+def test_the_entry_point_leads_to_the_command_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    from mcp_memory.__main__ import main
+
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().out.strip()

@@ -1,0 +1,121 @@
+"""Kills of the real process at the worst moments: the next start converges, nothing acknowledged is lost or doubled."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from mcp_memory.memory import Memory
+from tests.conftest import Opener
+
+pytestmark = pytest.mark.slow
+
+# Adds one memory a line until it is killed; prints each text once it is acknowledged.
+WRITER = """
+import os, signal, sys, threading
+from mcp_memory import add, store, tables
+from mcp_memory.memory import Memory
+
+moment, first = sys.argv[2], int(sys.argv[3])
+
+def die(*_given, **_named):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+memory = Memory.local(sys.argv[1], user_id="ana", optimize_every=4)
+for number in range(first, first + 12):
+    # The first statement brings the entity, the tenth is one among many.
+    if number == first + (0 if moment == "before the entities" else 9):
+        if moment == "after the log":
+            store.apply_pending = die
+        elif moment == "before the entities":
+            store._apply_entities = die
+        elif moment == "during optimize":
+            optimize = tables.Tables.optimize
+            def dying(self):
+                threading.Timer(0.004, die).start()
+                while True:
+                    optimize(self)
+            tables.Tables.optimize = dying
+            memory.stores.tables().optimize()
+    text = f"Statement {number} about Maria Quintela"
+    memory.add(text, infer=False)
+    print(text, flush=True)
+"""
+
+
+def write_until_killed(home: Path, moment: str, first: int) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", WRITER, str(home), moment, str(first)], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    return done.stdout.splitlines()
+
+
+def assert_whole(memory: Memory, acknowledged: list[str]) -> None:
+    memory.warm()
+    stored = Counter(record.text for record in memory.list(limit=1000))
+    assert set(acknowledged) <= set(stored)
+    assert set(stored.values()) == {1}
+    in_tables = Counter(memory.stores.tables().memory_ids())
+    assert set(in_tables.values()) == {1}
+    assert set(in_tables) == {record.id for record in memory.list(limit=1000)}
+    assert memory.stores.index_of("ana").count_without_vector() == 0
+    for text in acknowledged:
+        assert memory.search(text, top_k=1).hits[0].memory.text == text
+    [maria] = memory.stores.log.get_entities("ana")
+    assert (maria.name, maria.n_linked) == ("Maria Quintela", len(stored))
+
+
+@pytest.mark.parametrize(
+    ("moment", "n_acknowledged"), [("after the log", 9), ("before the entities", 0), ("during optimize", 9)]
+)
+def test_a_killed_writer_leaves_a_folder_that_converges(
+    tmp_path: Path, open_memory: Opener, moment: str, n_acknowledged: int
+) -> None:
+    acknowledged = write_until_killed(tmp_path / "home", moment, 0)
+    assert len(acknowledged) == n_acknowledged
+    memory = open_memory()
+    n_unacknowledged = len(memory.list(limit=1000)) - n_acknowledged
+    assert n_unacknowledged == (moment != "during optimize")
+    # What was applied is noted with the next change: here either the killed one, or the last acknowledged again.
+    assert len(memory.stores.log.pending().memory_ids) == 1
+    assert_whole(memory, acknowledged)
+    assert memory.stores.log.pending().memory_ids == ()
+
+
+def test_a_server_killed_while_clients_add_keeps_every_acknowledged_add(tmp_path: Path, open_memory: Opener) -> None:
+    home = tmp_path / "home"
+    environment = {**os.environ, "MCP_MEMORY_HOME": str(home), "MCP_MEMORY_USER_ID": "ana"}
+    acknowledged: list[str] = []
+    for round_ in range(2):
+        server = subprocess.Popen(
+            [sys.executable, "-m", "mcp_memory", "serve"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+        )  # fmt: skip
+        assert server.stdin
+        assert server.stdout
+        handshake = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        messages: list[dict[str, object]] = [{"id": 0, "method": "initialize", "params": handshake}]
+        messages.append({"method": "notifications/initialized"})
+        texts = {number: f"Round {round_} statement {number} about Maria Quintela" for number in range(1, 40)}
+        for number, text in texts.items():
+            call = {"name": "add_memory", "arguments": {"text": text, "infer": False}}
+            messages.append({"id": number, "method": "tools/call", "params": call})
+        for message in messages:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        server.stdin.flush()
+        for line in server.stdout:
+            answer = json.loads(line)
+            if answer.get("id"):
+                assert answer["result"]["structuredContent"]["results"][0]["status"] == "added"
+                acknowledged.append(texts[answer["id"]])
+            if len(acknowledged) >= 5 * (round_ + 1):
+                break
+        server.kill()
+        server.communicate()
+    assert_whole(open_memory(), acknowledged)

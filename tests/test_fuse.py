@@ -1,0 +1,128 @@
+"""Signals to one score: the weights by hand arithmetic, and monotone in each."""
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_memory.fuse import FUSED, GATED, ScoreWeights, SignalWeights, relevance, score
+from mcp_memory.score import Floats
+
+
+def floats(*values: float) -> Floats:
+    return np.array(values, dtype=np.float32)
+
+
+@dataclass(slots=True)
+class Columns:
+    """One row of signals, in the form that `relevance` reads."""
+
+    semantic: Floats
+    keyword: Floats
+    entity: Floats
+    neighbour: Floats
+    exact: Floats
+    speaker: Floats
+
+
+NAMES = tuple(field.name for field in fields(Columns))
+unit = st.floats(0, 1, width=32)
+rows = st.fixed_dictionaries(dict.fromkeys(NAMES, unit))
+shares = st.sampled_from([0.0, 0.05, 0.5, 0.9, 1.0, 3.0])
+presets = st.sampled_from([GATED, FUSED])
+
+
+def columns(**values: float) -> Columns:
+    return Columns(**{name: floats(values.get(name, 0.0)) for name in NAMES})
+
+
+def relevance_of(weights: SignalWeights, **values: float) -> float:
+    return float(relevance(columns(**values), weights)[0])
+
+
+def test_gated_is_the_reference_formula() -> None:
+    # (semantic + keyword + entity) / 2.5 = (0.5 + 0.25 + 0.5) / 2.5 = 0.5
+    assert relevance_of(GATED, semantic=0.5, keyword=0.25, entity=0.5) == pytest.approx(0.5)
+
+
+@given(rows)
+def test_gated_is_the_reference_formula_for_any_signals(row: dict[str, float]) -> None:
+    expected = min(1.0, (row["semantic"] + row["keyword"] + row["entity"]) / 2.5)
+    assert relevance_of(GATED, **row) == pytest.approx(expected, abs=1e-6)
+
+
+def test_fused_weighs_each_signal() -> None:
+    # Each signal alone, at full strength: its weight over the scale.
+    for name in NAMES:
+        expected = min(1.0, getattr(FUSED, name) / FUSED.scale)
+        assert relevance_of(FUSED, **{name: 1.0}) == pytest.approx(expected), name
+
+
+def test_signals_add_up() -> None:
+    weights = SignalWeights(1.0, 2.0, 1.0, 0.5, 0.5, 0.25, scale=4.0)
+    # (1·0.5 + 2·0.25 + 1·0.5 + 0.5·1 + 0.5·1 + 0.25·1) / 4 = 2.75 / 4 = 0.6875
+    strengths = {"semantic": 0.5, "keyword": 0.25, "entity": 0.5, "neighbour": 1.0, "exact": 1.0, "speaker": 1.0}
+    assert relevance_of(weights, **strengths) == pytest.approx(0.6875)
+
+
+def test_more_than_the_scale_is_one() -> None:
+    assert relevance_of(FUSED, **dict.fromkeys(NAMES, 1.0)) == 1.0
+
+
+@given(presets, rows, st.sampled_from(NAMES), unit)
+def test_relevance_is_monotone_in_every_signal(
+    weights: SignalWeights, row: dict[str, float], name: str, other: float
+) -> None:
+    low, high = sorted([row[name], other])
+    assert 0 <= relevance_of(weights, **row | {name: low}) <= relevance_of(weights, **row | {name: high}) <= 1
+
+
+@given(presets, rows, rows)
+def test_relevance_does_not_depend_on_what_else_was_found(
+    weights: SignalWeights, row: dict[str, float], other: dict[str, float]
+) -> None:
+    both = Columns(**{name: floats(row[name], other[name]) for name in NAMES})
+    assert relevance(both, weights)[0] == relevance_of(weights, **row)
+
+
+def test_score_is_the_weighted_mean() -> None:
+    # (0.9·0.5 + 0.05·1 + 0.05·0) / (0.9 + 0.05 + 0.05) = 0.5
+    mixed = score(floats(0.5), floats(1.0), floats(0.0), ScoreWeights())
+    assert mixed[0] == pytest.approx(0.5)
+
+
+def test_weights_need_not_sum_to_one() -> None:
+    # (2·0.5 + 1·1 + 1·0) / 4 = 0.5
+    assert score(floats(0.5), floats(1.0), floats(0.0), ScoreWeights(2, 1, 1))[0] == pytest.approx(0.5)
+
+
+def test_without_any_weight_relevance_alone_counts() -> None:
+    assert score(floats(0.25), floats(1.0), floats(1.0), ScoreWeights(0, 0, 0)).tolist() == [0.25]
+
+
+@given(unit, unit, unit, shares, shares, shares)
+def test_score_lies_between_its_parts(
+    relevant: float, important: float, recent: float, w_relevance: float, w_importance: float, w_recency: float
+) -> None:
+    weights = ScoreWeights(w_relevance, w_importance, w_recency)
+    mixed = float(score(floats(relevant), floats(important), floats(recent), weights)[0])
+    parts = (relevant, important, recent)
+    assert min(parts) - 1e-6 <= mixed <= max(parts) + 1e-6
+
+
+@given(unit, unit, st.integers(0, 2), unit)
+def test_score_is_monotone_in_each_part(base: float, other: float, place: int, rest: float) -> None:
+    low, high = sorted([base, other])
+
+    def mixed(value: float) -> float:
+        relevant, important, recent = (floats(value if part == place else rest) for part in range(3))
+        return float(score(relevant, important, recent, ScoreWeights())[0])
+
+    assert mixed(low) <= mixed(high)
+
+
+def test_dropping_a_signal_from_the_weights_makes_it_count_nothing() -> None:
+    deaf = replace(FUSED, keyword=0.0)
+    assert relevance_of(deaf, keyword=1.0) == 0.0

@@ -1,0 +1,117 @@
+"""The SQLite log: schema and migrations, the message window, events, durability settings, errors."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, inspect
+
+from mcp_memory import schema
+from mcp_memory.errors import StorageError
+from mcp_memory.log import Log
+from mcp_memory.memory import Memory
+from tests.conftest import Opener
+
+
+def test_the_migrations_make_the_tables_that_the_code_reads(tmp_path: Path) -> None:
+    Log(tmp_path / "log.sqlite3").close()
+    found = inspect(create_engine(f"sqlite:///{tmp_path / 'log.sqlite3'}"))
+    migrated = {name: {c["name"] for c in found.get_columns(name)} for name in found.get_table_names()}
+    migrated.pop("sqlite_sequence", None)
+    described = {table.name: {c.name for c in table.columns} for table in schema.metadata.tables.values()}
+    assert migrated == described
+
+
+def test_a_log_of_a_newer_program_is_refused_with_both_versions(tmp_path: Path) -> None:
+    path = tmp_path / "log.sqlite3"
+    Log(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema_version'")
+    with pytest.raises(StorageError, match=f"has schema 99, this program knows {schema.SCHEMA_VERSION}"):
+        Log(path)
+
+
+def test_a_migration_leaves_a_copy_of_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.sqlite3"
+    Log(path).close()
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, lambda c: c.exec_driver_sql("CREATE TABLE new (x)")))
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", 2)
+    Log(path).close()
+    with sqlite3.connect(path) as now, sqlite3.connect(tmp_path / "log.schema1.bak") as before:
+        query = "SELECT count(*) FROM sqlite_master WHERE name = 'new'"
+        assert (now.execute(query).fetchone(), before.execute(query).fetchone()) == ((1,), (0,))
+
+
+def test_a_failed_migration_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.sqlite3"
+    Log(path).close()
+
+    def breaks(connection: object) -> None:
+        connection.exec_driver_sql("CREATE TABLE half (x)")  # type: ignore[attr-defined]
+        connection.exec_driver_sql("not sql")  # type: ignore[attr-defined]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, breaks))
+        patch.setattr(schema, "SCHEMA_VERSION", 2)
+        with pytest.raises(StorageError):
+            Log(path)
+    log = Log(path)
+    assert log.get_meta("schema_version") == "1"
+    log.close()
+
+
+def test_a_damaged_file_is_named_and_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "log.sqlite3"
+    path.write_bytes(b"this is no database" * 100)
+    with pytest.raises(StorageError, match="not a database"):
+        Log(path)
+    assert path.read_bytes().startswith(b"this is no database")
+
+
+def test_writes_survive_a_power_cut_by_setting(memory: Memory) -> None:
+    with memory.stores.log._engine.connect() as connection:  # noqa: SLF001 - the setting is the subject
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
+def test_the_window_holds_the_last_ten_messages_of_each_scope(memory: Memory) -> None:
+    for number in range(7):
+        for run in ("r1", "r2"):
+            memory.add(
+                messages=[{"content": f"{run} first {number}"}, {"content": f"{run} second {number}"}],
+                infer=False,
+                run_id=run,
+                observed_at=f"2026-01-{20 - number:02}",
+            )
+    window = [message.content for message in memory.stores.log.window("ana", "python", "r1")]
+    assert window == [f"r1 {which} {number}" for number in range(2, 7) for which in ("first", "second")]
+
+
+def test_every_change_leaves_events_with_before_and_after(memory: Memory) -> None:
+    receipt = memory.as_agent("cursor").add("I keep bees", infer=False).results[0]
+    memory.delete(receipt.id)
+    added, deleted = memory.stores.log.get_events(receipt.id)
+    assert (added["operation"], added["client"], added["before"]) == ("add", "cursor", None)
+    assert (deleted["operation"], deleted["client"]) == ("delete", "python")
+    assert deleted["before"]["text"] == "I keep bees"
+    assert (deleted["before"]["state"], deleted["after"]["state"]) == ("active", "deleted")
+    assert added["change_id"] < deleted["change_id"]
+
+
+def test_nothing_is_pending_after_a_change_and_the_note_survives_reopening(open_memory: Opener) -> None:
+    memory = open_memory()
+    memory.add("I keep bees with Maria Quintela", infer=False)
+    assert memory.stores.log.pending().memory_ids == ()
+    memory.close()
+    assert open_memory().stores.log.pending().memory_ids == ()
+
+
+def test_a_write_that_fails_changes_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.add("I keep bees", infer=False)
+    with memory.stores.log._engine.connect() as connection:  # noqa: SLF001
+        connection.exec_driver_sql("CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+    with pytest.raises(StorageError, match="disk full") as caught:
+        memory.add("I keep goats", infer=False)
+    assert "free some disk space" in caught.value.hint
+    assert [record.text for record in memory.list()] == ["I keep bees"]
+    assert [hit.memory.text for hit in memory.search("goats bees").hits] == ["I keep bees"]

@@ -1,0 +1,178 @@
+"""Names in a text, found without a model."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_memory.mentions import MAX_MENTIONS, MAX_NAME_CHARS, find_mentions, name_key
+
+
+def keys(text: str, known: Sequence[str] = (), languages: Sequence[str] = ()) -> list[str]:
+    return [mention.key for mention in find_mentions(text, frozenset(known), languages)]
+
+
+def types(text: str) -> dict[str, str]:
+    return {mention.key: mention.type for mention in find_mentions(text)}
+
+
+# Keys
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("The Golden  Gate", "golden gate"),
+        ("Ana’s", "ana"),
+        ("Ana's", "ana"),
+        ("“Dune”", "dune"),
+        ("ＡＢ-12", "ab-12"),
+        ("Die Zeit", "zeit"),
+        ("Straße", "strasse"),
+        ("the", "the"),
+        ("...", ""),
+    ],
+)
+def test_spellings_of_a_name_share_a_key(name: str, key: str) -> None:
+    assert name_key(name) == key
+
+
+# What is written like a name
+
+
+def test_capitalised_words_inside_a_sentence_are_names() -> None:
+    assert keys("yesterday I met Ana Silva in New York City") == ["ana silva", "new york city"]
+
+
+def test_names_keep_their_spelling() -> None:
+    assert [mention.name for mention in find_mentions("we met Ana-Maria O'Brien")] == ["Ana-Maria O'Brien"]
+
+
+def test_small_words_inside_a_name_hold_it_together() -> None:
+    text = "she likes Charles de Gaulle, Vasco da Gama and the University of Oxford"
+    assert keys(text) == ["charles de gaulle", "vasco da gama", "university of oxford"]
+
+
+def test_a_possessive_is_no_part_of_the_name() -> None:
+    assert keys("Maria's dog barks") == ["maria"]
+
+
+@pytest.mark.parametrize("text", ["Ships sail. Cats sleep. Bought milk.", "When did you go?", "OK. Yes! Thanks"])
+def test_a_capital_at_a_sentences_start_makes_no_name(text: str) -> None:
+    assert keys(text) == []
+
+
+def test_a_name_after_a_sentences_first_word_is_found() -> None:
+    assert keys("When Ana came, we left for Lisbon.") == ["ana", "lisbon"]
+
+
+def test_a_name_opening_a_sentence_is_found_when_it_is_no_word() -> None:
+    assert keys("Xochitl called.") == ["xochitl"]
+
+
+def test_months_and_weekdays_are_no_names() -> None:
+    assert keys("we meet on Monday in March") == []
+
+
+def test_german_nouns_are_no_names() -> None:
+    text = "Ich habe gestern mit dem Hund in der Stadt den Nachbarn gesehen und nicht mit ihm gesprochen"
+    assert keys(text) == []
+
+
+def test_german_names_are_found_among_nouns() -> None:
+    assert keys("Ich bin mit dem Hund und mit Xochitl nach Köln gefahren") == ["xochitl", "köln"]
+
+
+def test_names_in_other_alphabets_are_found() -> None:
+    assert keys("я встретил Анну Каренину в Москве") == ["анну каренину", "москве"]
+
+
+# What has the shape of an identifier
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["AB-1234", "v2.3.1", "RTX4090", "build_index", "numpy.linalg", "MyClass", "src/app.py"],
+)
+def test_codes_are_names(code: str) -> None:
+    assert keys(f"look at {code} again") == [code.lower()]
+
+
+def test_plain_numbers_are_no_names() -> None:
+    assert keys("it cost 42 or 1,965 in 2020") == []
+
+
+def test_addresses_are_one_name_each() -> None:
+    text = "see https://example.com/a?b=1, mail ana.b@example.com or ask @ana_b."
+    assert keys(text) == ["https://example.com/a?b=1", "ana.b@example.com", "@ana_b"]
+
+
+@pytest.mark.parametrize("quoted", ['"the blue whale"', "“the blue whale”", "«the blue whale»", "「the blue whale」"])
+def test_quoted_phrases_are_names(quoted: str) -> None:
+    assert keys(f"we watched {quoted} today") == ["blue whale"]
+
+
+def test_the_surroundings_hint_at_the_type() -> None:
+    assert types("she works at Acme GmbH near Lisbon") == {"acme gmbh": "organisation", "lisbon": "other"}
+
+
+# What is known already
+
+
+def test_known_names_are_found_in_lower_case() -> None:
+    assert keys("i moved to berlin with ana silva", ["berlin", "ana silva"]) == ["berlin", "ana silva"]
+
+
+def test_the_longest_known_name_wins() -> None:
+    assert keys("i live in new york city", ["new york", "new york city"]) == ["new york city"]
+
+
+def test_unknown_names_in_lower_case_are_not_guessed() -> None:
+    assert keys("i moved to berlin") == []
+
+
+def test_a_known_name_is_found_even_where_a_sentence_starts() -> None:
+    assert keys("Apple called.", ["apple"]) == ["apple"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "languages"),
+    [
+        ("я был в москве", "москва", ("en", "ru")),
+        ("der himmel über berlins dächern", "berlin", ("en", "de")),
+        ("vivo en bogotá", "bogotá", ("en", "es")),
+    ],
+)
+def test_known_names_are_found_inflected_and_in_other_languages(text: str, name: str, languages: Sequence[str]) -> None:
+    assert keys(text, [name], languages) == [name]
+
+
+# Whatever comes
+
+
+def test_each_name_counts_once_in_order_of_appearance() -> None:
+    assert keys("we saw Lisbon, then Porto, then Lisbon and LISBON") == ["lisbon", "porto"]
+
+
+def test_a_very_long_name_is_left_out() -> None:
+    assert keys(f"see x_{'y' * MAX_NAME_CHARS} there") == []
+
+
+def test_only_the_first_names_of_a_list_are_kept() -> None:
+    found = keys(", ".join(f"AB-{number}" for number in range(100)))
+    assert found == [f"ab-{number}" for number in range(MAX_MENTIONS)]
+
+
+pieces = st.sampled_from(
+    ['"', "“", "Ana", "the ", ". ", "@", "http://", "x@y.z", "AB-12", "'s", "\n", "Das ", "東京", "1"]
+)
+texts = st.one_of(st.text(max_size=80), st.lists(pieces, max_size=30).map("".join))
+
+
+@given(texts)
+def test_any_text_yields_a_few_names_with_keys_of_their_own(text: str) -> None:
+    found = find_mentions(text, frozenset({"ana"}), ("en", "de"))
+    assert len(found) <= MAX_MENTIONS
+    assert len({mention.key for mention in found}) == len(found)
+    assert all(mention.key and 0 < len(mention.name) <= MAX_NAME_CHARS for mention in found)

@@ -1,0 +1,136 @@
+"""Settings: environment over file over defaults, and errors that name the cure."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mcp_memory.errors import InvalidInputError
+from mcp_memory.fuse import FUSED, GATED, ScoreWeights
+from mcp_memory.settings import FILE_NAME, Settings, load_settings, sources
+
+WriteFile = Callable[[str], None]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MCP_MEMORY_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def write_file(home: Path) -> WriteFile:
+    def write(text: str) -> None:
+        (home / FILE_NAME).write_text(text, encoding="utf-8")
+
+    return write
+
+
+def test_without_file_and_environment_defaults_hold(home: Path) -> None:
+    settings = load_settings()
+    assert settings.home == home
+    assert (settings.ranking, settings.embedding_model, settings.user_id) == ("fused", "all-MiniLM-L6-v2", "")
+    assert settings.signal_weights is FUSED
+
+
+def test_the_file_overrides_defaults(write_file: WriteFile) -> None:
+    write_file('ranking = "gated"\nfloor = 0.5\n')
+    settings = load_settings()
+    assert (settings.floor, settings.signal_weights) == (0.5, GATED)
+
+
+def test_the_environment_overrides_the_file(write_file: WriteFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_file('floor = 0.5\nuser_id = "ana"\n')
+    monkeypatch.setenv("MCP_MEMORY_FLOOR", "0.25")
+    settings = load_settings()
+    assert (settings.floor, settings.user_id) == (0.25, "ana")
+
+
+def test_arguments_override_all(write_file: WriteFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_file("floor = 0.5\n")
+    monkeypatch.setenv("MCP_MEMORY_FLOOR", "0.25")
+    assert load_settings(floor=0.75).floor == 0.75
+
+
+def test_the_file_is_read_from_the_folder_that_was_given(write_file: WriteFile, tmp_path: Path) -> None:
+    write_file("floor = 0.5\n")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / FILE_NAME).write_text("floor = 0.75\n", encoding="utf-8")
+    settings = load_settings(home=other)
+    assert (settings.home, settings.floor) == (other, 0.75)
+
+
+def test_the_home_folder_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("MCP_MEMORY_HOME", "~/notes")
+    assert load_settings().home == tmp_path / "notes"
+
+
+def test_unknown_keys_are_ignored(write_file: WriteFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_file('colour = "red"\n')
+    monkeypatch.setenv("MCP_MEMORY_COLOUR", "red")
+    assert load_settings().floor == Settings.model_fields["floor"].default
+
+
+def test_loading_settings_writes_nothing(home: Path) -> None:
+    load_settings()
+    assert list(home.iterdir()) == []
+
+
+def test_sources_say_where_each_setting_came_from(write_file: WriteFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_file('floor = 0.5\nuser_id = "ana"\n')
+    monkeypatch.setenv("MCP_MEMORY_FLOOR", "0.25")
+    found = sources(load_settings())
+    assert found.keys() == Settings.model_fields.keys()
+    assert found["home"] == found["floor"] == "environment"
+    assert found["user_id"] == "file"
+    assert found["ranking"] == "default"
+
+
+def test_score_weights_come_from_their_settings(home: Path) -> None:
+    settings = load_settings(weight_relevance=3, weight_importance=2, weight_recency=1)
+    assert settings.score_weights == ScoreWeights(3, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("floor", "much"),
+        ("floor", "1.5"),
+        ("floor", "nan"),
+        ("half_life_days", "0"),
+        ("weight_recency", "-1"),
+        ("optimize_every", "0"),
+        ("optimize_every", "1.5"),
+        ("ranking", "best"),
+        ("embedding_model", ""),
+        ("user_id", "a" * 201),
+    ],
+)
+def test_a_bad_value_is_named_with_its_key(home: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"MCP_MEMORY_{name.upper()}", value)
+    with pytest.raises(InvalidInputError) as caught:
+        load_settings()
+    assert f"setting {name} = {value!r}" in caught.value.message
+    assert f"MCP_MEMORY_{name.upper()}" in caught.value.hint
+
+
+def test_a_bad_value_in_the_file_is_named_with_the_file(write_file: WriteFile) -> None:
+    write_file("floor = 3\n")
+    with pytest.raises(InvalidInputError, match="setting floor = 3: ") as caught:
+        load_settings()
+    assert f"floor in {FILE_NAME}" in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["floor = \n", "[floor\n", "floor 0.5"])
+def test_a_file_that_is_no_toml_is_refused(write_file: WriteFile, text: str) -> None:
+    write_file(text)
+    with pytest.raises(InvalidInputError, match=r"settings\.toml is not valid TOML: .*line 1"):
+        load_settings()
+
+
+def test_settings_cannot_be_changed_afterwards(home: Path) -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().floor = 0.5  # type: ignore[misc]

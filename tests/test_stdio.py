@@ -1,0 +1,215 @@
+"""The real process over standard input and output: handshake, stray output, hostile lines, its end."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_memory.memory import Memory
+from tests.conftest import Opener
+
+pytestmark = pytest.mark.slow
+
+HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "hostile", "version": "1"}}
+
+
+class Server:
+    """A started `mcp-memory serve`, spoken to in raw lines."""
+
+    def __init__(self, home: Path, number: int, code: str) -> None:
+        home.mkdir(exist_ok=True)
+        self.log = home / f"stderr-{number}.txt"
+        command = ["-c", code] if code else ["-m", "mcp_memory", "serve"]
+        with self.log.open("wb") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, "MCP_MEMORY_HOME": str(home), "MCP_MEMORY_USER_ID": "ana"},
+            )
+        self.n_calls = 0
+
+    @property
+    def errors(self) -> str:
+        return self.log.read_text()
+
+    def send(self, raw: bytes) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(raw + b"\n")
+        self.process.stdin.flush()
+
+    def read(self) -> Any:
+        assert self.process.stdout
+        return json.loads(self.process.stdout.readline())
+
+    def initialize(self) -> Any:
+        self.send(json.dumps({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": HANDSHAKE}).encode())
+        answer = self.read()
+        self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        return answer
+
+    def call(self, tool: str, **arguments: object) -> Any:
+        """The result of a tool call; lone surrogates travel as they are."""
+        self.n_calls += 1
+        params = {"name": tool, "arguments": arguments}
+        request = {"jsonrpc": "2.0", "id": self.n_calls, "method": "tools/call", "params": params}
+        self.send(json.dumps(request).encode())
+        answer = self.read()
+        assert answer["id"] == self.n_calls
+        return answer["result"]
+
+    def end(self) -> int:
+        assert self.process.stdin
+        self.process.stdin.close()
+        return self.process.wait(timeout=30)
+
+    def discard(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream:
+                stream.close()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def start(home: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers on the test's folder and ends what is left of them."""
+    started: list[Server] = []
+
+    def starter(code: str = "") -> Server:
+        started.append(Server(home, len(started), code))
+        return started[-1]
+
+    yield starter
+    for server in started:
+        server.discard()
+
+
+@pytest.fixture
+def server(start: Callable[..., Server]) -> Server:
+    return start()
+
+
+def test_the_handshake_needs_no_heavy_import(home: Path) -> None:
+    code = (
+        "import sys, atexit\n"
+        "from mcp_memory import server\n"
+        "from mcp_memory.wire import parse_line\n"
+        "heavy = {'sentence_transformers', 'lancedb', 'torch', 'sqlalchemy', 'numpy', 'bm25s'} & set(sys.modules)\n"
+        "print(heavy, file=sys.stderr)\n"
+        "sys.exit(bool(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_server_that_is_only_asked_for_its_handshake_ends_quietly(server: Server) -> None:
+    assert server.initialize()["result"]["serverInfo"]["name"] == "mcp-memory"
+    assert server.end() == 0
+    assert server.errors == ""
+
+
+def test_stray_output_and_non_ascii_do_not_reach_the_protocol(start: Callable[..., Server]) -> None:
+    noisy = start(
+        code=(
+            "import os, sys\n"
+            "from mcp_memory import engine, server\n"
+            "opened = engine.open_local\n"
+            "def noisy():\n"
+            "    print('a library says hello')\n"
+            "    os.write(1, b'and so does a C extension\\n')\n"
+            "    return opened()\n"
+            "server.Engine = lambda: engine.Engine(noisy)\n"
+            "server.serve()\n"
+        ),
+    )
+    noisy.initialize()
+    added = noisy.call("add_memory", text="Größe 😀 日本", infer=False)
+    assert added["structuredContent"]["results"][0]["text"] == "Größe 😀 日本"
+    assert noisy.end() == 0
+    assert "a library says hello" in noisy.errors
+    assert "and so does a C extension" in noisy.errors
+
+
+def test_a_line_that_is_no_json_is_answered_and_the_session_goes_on(server: Server) -> None:
+    server.send(b"this is no json")
+    assert server.read()["error"]["code"] == -32700
+    server.initialize()
+    server.send(b'{"jsonrpc":"2.0","id":9}')
+    assert server.read() == {
+        "jsonrpc": "2.0",
+        "id": 9,
+        "error": {"code": -32600, "message": 'a message has "jsonrpc": "2.0", a "method" and, as an object, "params"'},
+    }
+    server.send(b'{"jsonrpc":"2.0","id":10,"method":"ping"}')
+    assert server.read()["id"] == 10
+
+
+def hostile_strings(count: int) -> list[str]:
+    """Strings that break programs: controls, lone surrogates, NUL, emoji, mixed directions, lengths, syntaxes."""
+    dice = random.Random(7)
+    fixed = [
+        "\0", "a\0b", "\x01\x02\x1b[31m", "\r\n\t\v\f", "\ud800", "x\udfffy\ud83d", "\ufeff\ufffe\uffff", "😀" * 50,
+        "👩‍👩‍👧‍👦🏳️‍🌈", "\u202eevil\u202d", "العربية \u200f עברית", "e\u0301" * 30, "Z\u0335" * 200, "' OR '1'='1", "\"; DROP TABLE memories; --",
+        "{{7*7}} ${jndi:ldap://x} %s %n", "<script>alert(1)</script>", "../../etc/passwd", "[bold]rich[/bold]", "{\"a\":1}",
+        "[1,2", "NaN", "null", "true", "-0", "1e999", "\\", "\\u0000", "%00", "a" * 100_000, "字" * 30_000, "word " * 20_000,
+        "\u200b\u200c\u200d", " ", "\u3000", "ﷺ", "İıſK", "ß" * 99, "٣٤٥", "^(a+)+$" + "a" * 60, "@" * 500, "-" * 5000, "." * 5000,
+        "A.B." * 500, "http://" + "a." * 2000, "x@" + "y." * 2000, "((((" * 1000, "\"" * 999, "«“„" * 300,
+    ]  # fmt: skip
+    ranges = [(0, 0x20), (0x7F, 0x100), (0x300, 0x370), (0x590, 0x700), (0xD800, 0xE000), (0x1F300, 0x1FAFF), (0x4E00, 0x9FFF)]
+    while len(fixed) < count:
+        low, high = dice.choice(ranges)
+        fixed.append("".join(chr(dice.randrange(low, high)) for _ in range(dice.randrange(1, 40))))
+    return fixed[:count]
+
+
+def test_a_thousand_hostile_strings_each_get_an_answer_and_no_foreign_memory(
+    start: Callable[..., Server], open_memory: Opener
+) -> None:
+    bob = open_memory(user_id="bob")
+    bob.add("bob's secret is plum-harbour-77", infer=False)
+    bob.close()
+    server = start()
+    server.initialize()
+    for text in hostile_strings(1000):
+        for result in (
+            server.call("add_memory", text=text, infer=False, run_id=text[:50], metadata={"k": text[:500]}),
+            server.call("search_memory", query=text, top_k=3),
+        ):
+            told = json.dumps(result)
+            assert "plum-harbour" not in told
+            assert "internal:" not in told, (text[:80], told[:300])
+            assert result.get("isError") or "structuredContent" in result
+    assert server.call("search_memory", query="what is the secret of bob? plum-harbour-77")["structuredContent"]
+    assert server.end() == 0
+    ana: Memory = open_memory()
+    assert ana.stats()["active"] > 800
+    assert all(record.user_id == "ana" for record in ana.list(limit=2000))
+
+
+def test_a_second_server_lists_its_tools_and_names_the_owner_of_the_folder(
+    server: Server, start: Callable[..., Server]
+) -> None:
+    server.initialize()
+    server.call("search_memory", query="hello")
+    second = start()
+    second.initialize()
+    second.send(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}')
+    assert len(second.read()["result"]["tools"]) == 3
+    second.n_calls = 1
+    result = second.call("search_memory", query="hello")
+    assert result["isError"]
+    assert f"in use by process {server.process.pid}" in result["content"][0]["text"]
+    assert second.end() == 0
