@@ -38,9 +38,8 @@ def run_demo(say: Callable[[str], None]) -> None:
 async def _demo(home: Path, say: Callable[[str], None]) -> None:
     say("Starting the server as a host would: `mcp-memory serve` over stdio, with an empty data folder.")
     async with _client("desk-agent", home) as desk:
-        say(
-            f"The client desk-agent is connected and sees: {', '.join(t.name for t in (await desk.list_tools()).tools)}."
-        )
+        tools = [tool.name for tool in (await desk.list_tools()).tools]
+        say(f"The client desk-agent is connected and sees: {', '.join(tools)}.")
         say("It stores a short conversation, word for word (the first call loads the embedding model):")
         added = await _call(
             desk,

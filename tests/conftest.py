@@ -76,7 +76,7 @@ def open_memory(tmp_path: Path, clock: Clock, embedder: Embedder) -> Iterator[Op
     opened: list[Memory] = []
 
     def opener(**given: Any) -> Memory:
-        given = {"user_id": "ana", "clock": clock, "embedder": embedder} | given
+        given = dict[str, Any]({"user_id": "ana", "clock": clock, "embedder": embedder}) | given
         memory = Memory.local(given.pop("folder", tmp_path / "home"), **given)
         opened.append(memory)
         return memory

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,10 +140,10 @@ def test_version_and_help_need_no_folder() -> None:
 
 
 @pytest.fixture
-def argv(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def argv(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     given = ["mcp-memory", "--version"]
     monkeypatch.setattr(sys, "argv", given)
-    yield given
+    return given
 
 
 def test_the_entry_point_leads_to_the_command_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:

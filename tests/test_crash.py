@@ -50,7 +50,11 @@ for number in range(first, first + 12):
 
 def write_until_killed(home: Path, moment: str, first: int) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", WRITER, str(home), moment, str(first)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", WRITER, str(home), moment, str(first)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     return done.stdout.splitlines()

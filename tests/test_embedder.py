@@ -9,28 +9,8 @@ import pytest
 from mcp_memory import embedder as embedding
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ConflictError, ModelUnavailableError
+from tests.builders import tiny_model
 from tests.conftest import Opener
-
-
-def tiny_model(folder: Path, dimension: int) -> str:
-    """A real sentence-transformers model of a few thousand weights, made here."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Pooling, Transformer
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    base = folder / "base"
-    base.mkdir(parents=True)
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz", *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz")]
-    (base / "vocab.txt").write_text("\n".join(words))
-    BertTokenizerFast(vocab_file=str(base / "vocab.txt")).save_pretrained(base)
-    config = BertConfig(
-        vocab_size=len(words), hidden_size=dimension, num_hidden_layers=1, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=64,
-    )  # fmt: skip
-    BertModel(config).save_pretrained(base)
-    transformer = Transformer(str(base), max_seq_length=32)
-    SentenceTransformer(modules=[transformer, Pooling(dimension)]).save(str(folder / "model"))
-    return str(folder / "model")
 
 
 def test_vectors_are_normalised_and_as_long_as_the_dimension(embedder: Embedder) -> None:
@@ -44,7 +24,7 @@ def test_a_short_text_is_one_chunk_and_a_long_one_several_that_cover_it(embedder
     short, long = embedder.embed_texts([("1 May 2026: ", "I keep bees"), ("1 May 2026: ", "word " * 1000)])
     assert short.shape == (1, 384)
     assert 4 <= len(long) <= 7
-    pieces = list(embedder._chunks("1 May 2026: ", " ".join(f"w{n}" for n in range(500))))  # noqa: SLF001
+    pieces = list(embedder._chunks("1 May 2026: ", " ".join(f"w{n}" for n in range(500))))
     assert all(piece.startswith("1 May 2026: ") for piece in pieces)
     assert {f"w{n}" for n in range(500)} <= {word for piece in pieces for word in piece.split()}
 
@@ -113,7 +93,9 @@ def test_a_folder_whose_model_changed_its_dimension_searches_by_words_and_says_s
     assert "makes 8" in result.notice
 
 
-def test_without_a_model_adds_are_kept_searched_by_words_and_embedded_later(tmp_path: Path, open_memory: Opener) -> None:
+def test_without_a_model_adds_are_kept_searched_by_words_and_embedded_later(
+    tmp_path: Path, open_memory: Opener
+) -> None:
     name = tiny_model(tmp_path, 16)
     hidden = f"{name}-hidden"
     shutil.move(name, hidden)

@@ -36,7 +36,9 @@ filters = st.fixed_dictionaries(
         "agent": st.sampled_from(["claude", "cursor", "nobody"]),
         "since": st.integers(0, 70).map(lambda days: (Clock().now - timedelta(days=days)).isoformat()),
         "until": st.integers(0, 70).map(lambda days: (Clock().now - timedelta(days=days)).isoformat()),
-        "metadata": st.sampled_from([{"pier": 1}, {"isWet": True}, {"isWet": 1}, {"pier": 2, "isWet": False}, {"x": 1}]),
+        "metadata": st.sampled_from(
+            [{"pier": 1}, {"isWet": True}, {"isWet": 1}, {"pier": 2, "isWet": False}, {"x": 1}]
+        ),
     },
 )
 

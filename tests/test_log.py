@@ -69,7 +69,7 @@ def test_a_damaged_file_is_named_and_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_writes_survive_a_power_cut_by_setting(memory: Memory) -> None:
-    with memory.stores.log._engine.connect() as connection:  # noqa: SLF001 - the setting is the subject
+    with memory.stores.log._engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
 
@@ -108,8 +108,10 @@ def test_nothing_is_pending_after_a_change_and_the_note_survives_reopening(open_
 
 def test_a_write_that_fails_changes_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.add("I keep bees", infer=False)
-    with memory.stores.log._engine.connect() as connection:  # noqa: SLF001
-        connection.exec_driver_sql("CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+    with memory.stores.log._engine.connect() as connection:
+        connection.exec_driver_sql(
+            "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+        )
     with pytest.raises(StorageError, match="disk full") as caught:
         memory.add("I keep goats", infer=False)
     assert "free some disk space" in caught.value.hint

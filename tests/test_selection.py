@@ -108,7 +108,9 @@ def passes(memory: Memory, filters: Filters) -> bool:
 
 
 def has(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(key in found and found[key] == value and type(found[key]) is type(value) for key, value in wanted.items())
+    return all(
+        key in found and found[key] == value and type(found[key]) is type(value) for key, value in wanted.items()
+    )
 
 
 @settings(max_examples=300)

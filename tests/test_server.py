@@ -203,7 +203,13 @@ async def test_a_slow_call_reports_what_it_waits_for(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     ("name", "agent"),
-    [("Claude Code", "claude-code"), ("", "unknown"), ("  ", "unknown"), ("Über-Agent 2.0", "ber-agent-2.0"), ("a" * 99, "a" * 64)],
+    [
+        ("Claude Code", "claude-code"),
+        ("", "unknown"),
+        ("  ", "unknown"),
+        ("Über-Agent 2.0", "ber-agent-2.0"),
+        ("a" * 99, "a" * 64),
+    ],
 )
 def test_a_clients_name_becomes_an_agent_id(name: str, agent: str) -> None:
     assert normalised_agent_id(name) == agent

@@ -5,13 +5,14 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcp_memory.memory import Memory
+from tests.builders import tiny_model
 from tests.conftest import Opener
 
 pytestmark = pytest.mark.slow
@@ -22,7 +23,7 @@ HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": 
 class Server:
     """A started `mcp-memory serve`, spoken to in raw lines."""
 
-    def __init__(self, home: Path, number: int, code: str) -> None:
+    def __init__(self, home: Path, number: int, code: str, environment: Mapping[str, str]) -> None:
         home.mkdir(exist_ok=True)
         self.log = home / f"stderr-{number}.txt"
         command = ["-c", code] if code else ["-m", "mcp_memory", "serve"]
@@ -32,7 +33,7 @@ class Server:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env={**os.environ, "MCP_MEMORY_HOME": str(home), "MCP_MEMORY_USER_ID": "ana"},
+                env={**os.environ, "MCP_MEMORY_HOME": str(home), "MCP_MEMORY_USER_ID": "ana", **environment},
             )
         self.n_calls = 0
 
@@ -88,8 +89,8 @@ def start(home: Path) -> Iterator[Callable[..., Server]]:
     """Starts servers on the test's folder and ends what is left of them."""
     started: list[Server] = []
 
-    def starter(code: str = "") -> Server:
-        started.append(Server(home, len(started), code))
+    def starter(code: str = "", **environment: str) -> Server:
+        started.append(Server(home, len(started), code, environment))
         return started[-1]
 
     yield starter
@@ -111,7 +112,7 @@ def test_the_handshake_needs_no_heavy_import(home: Path) -> None:
         "print(heavy, file=sys.stderr)\n"
         "sys.exit(bool(heavy))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -161,14 +162,24 @@ def hostile_strings(count: int) -> list[str]:
     """Strings that break programs: controls, lone surrogates, NUL, emoji, mixed directions, lengths, syntaxes."""
     dice = random.Random(7)
     fixed = [
-        "\0", "a\0b", "\x01\x02\x1b[31m", "\r\n\t\v\f", "\ud800", "x\udfffy\ud83d", "\ufeff\ufffe\uffff", "😀" * 50,
-        "👩‍👩‍👧‍👦🏳️‍🌈", "\u202eevil\u202d", "العربية \u200f עברית", "e\u0301" * 30, "Z\u0335" * 200, "' OR '1'='1", "\"; DROP TABLE memories; --",
-        "{{7*7}} ${jndi:ldap://x} %s %n", "<script>alert(1)</script>", "../../etc/passwd", "[bold]rich[/bold]", "{\"a\":1}",
-        "[1,2", "NaN", "null", "true", "-0", "1e999", "\\", "\\u0000", "%00", "a" * 100_000, "字" * 30_000, "word " * 20_000,
-        "\u200b\u200c\u200d", " ", "\u3000", "ﷺ", "İıſK", "ß" * 99, "٣٤٥", "^(a+)+$" + "a" * 60, "@" * 500, "-" * 5000, "." * 5000,
-        "A.B." * 500, "http://" + "a." * 2000, "x@" + "y." * 2000, "((((" * 1000, "\"" * 999, "«“„" * 300,
+        "\0", "a\0b", "\x01\x02\x1b[31m", "\r\n\t\v\f", "\ud800", "x\udfffy\ud83d", "\ufeff\ufffe\uffff",
+        "😀" * 50, "👩‍👩‍👧‍👦🏳️‍🌈", "\u202eevil\u202d", "العربية \u200f עברית", "e\u0301" * 30, "Z\u0335" * 200,
+        "' OR '1'='1", '"; DROP TABLE memories; --', "{{7*7}} ${jndi:ldap://x} %s %n", "<script>alert(1)</script>",
+        "../../etc/passwd", "[bold]rich[/bold]", '{"a":1}', "[1,2", "NaN", "null", "true", "-0", "1e999", "\\",
+        "\\u0000", "%00", "a" * 100_000, "字" * 30_000, "word " * 20_000, "\u200b\u200c\u200d", " ", "\u3000",
+        "ﷺ", "İıſK", "ß" * 99, "٣٤٥", "^(a+)+$" + "a" * 60, "@" * 500, "-" * 5000, "." * 5000, "A.B." * 500,
+        "http://" + "a." * 2000, "x@" + "y." * 2000, "((((" * 1000, '"' * 999, "«“„" * 300, "A1-" * 3000, "_" * 9000,
+        "Ab " * 3000, "a'" * 3000, "aB" * 5000, "1.2" * 3000,
     ]  # fmt: skip
-    ranges = [(0, 0x20), (0x7F, 0x100), (0x300, 0x370), (0x590, 0x700), (0xD800, 0xE000), (0x1F300, 0x1FAFF), (0x4E00, 0x9FFF)]
+    ranges = [
+        (0, 0x20),
+        (0x7F, 0x100),
+        (0x300, 0x370),
+        (0x590, 0x700),
+        (0xD800, 0xE000),
+        (0x1F300, 0x1FAFF),
+        (0x4E00, 0x9FFF),
+    ]
     while len(fixed) < count:
         low, high = dice.choice(ranges)
         fixed.append("".join(chr(dice.randrange(low, high)) for _ in range(dice.randrange(1, 40))))
@@ -176,12 +187,14 @@ def hostile_strings(count: int) -> list[str]:
 
 
 def test_a_thousand_hostile_strings_each_get_an_answer_and_no_foreign_memory(
-    start: Callable[..., Server], open_memory: Opener
+    start: Callable[..., Server], open_memory: Opener, tmp_path: Path
 ) -> None:
-    bob = open_memory(user_id="bob")
+    # A small model: two thousand calls are about everything but the quality of vectors.
+    model = tiny_model(tmp_path, 16)
+    bob = open_memory(user_id="bob", embedding_model=model, embedder=None)
     bob.add("bob's secret is plum-harbour-77", infer=False)
     bob.close()
-    server = start()
+    server = start(MCP_MEMORY_EMBEDDING_MODEL=model)
     server.initialize()
     for text in hostile_strings(1000):
         for result in (
@@ -194,7 +207,7 @@ def test_a_thousand_hostile_strings_each_get_an_answer_and_no_foreign_memory(
             assert result.get("isError") or "structuredContent" in result
     assert server.call("search_memory", query="what is the secret of bob? plum-harbour-77")["structuredContent"]
     assert server.end() == 0
-    ana: Memory = open_memory()
+    ana: Memory = open_memory(embedding_model=model, embedder=None)
     assert ana.stats()["active"] > 800
     assert all(record.user_id == "ana" for record in ana.list(limit=2000))
 
