@@ -69,7 +69,7 @@ def relevance(signals: SignalColumns, weights: SignalWeights) -> Floats:
 def score(relevance: Floats, importance: Floats, recency: Floats, weights: ScoreWeights) -> Floats:
     """Score in [0, 1] of each row: the weighted mean of the three; with all weights zero, relevance alone."""
     total = weights.relevance + weights.importance + weights.recency
-    if total <= 0.0:
+    if total < 1e-9:
         return relevance
     mixed: Floats = weights.relevance * relevance + weights.importance * importance + weights.recency * recency
     return mixed / np.float32(total)

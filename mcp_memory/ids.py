@@ -1,6 +1,6 @@
 """Identifiers: 12 characters of lower-case Crockford base32, ordered by time, unique under one writer."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 LENGTH = 12
@@ -23,8 +23,9 @@ class IdSequence:
 
     def next(self, now: datetime) -> str:
         """The next id, at or after the millisecond of `now` (aware)."""
-        ms = (now - _EPOCH).total_seconds() * 1000
-        self._last = max(self._last + 1, int(ms) << COUNTER_BITS)
+        in_time = (now - _EPOCH) // timedelta(milliseconds=1) << COUNTER_BITS
+        # A clock past 2109 no longer fits: order and uniqueness come before it.
+        self._last = max(self._last + 1, in_time if in_time < 1 << 5 * LENGTH else 0)
         return encode(self._last)
 
 

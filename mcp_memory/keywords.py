@@ -79,10 +79,12 @@ class KeywordIndex:
             for term in dict.fromkeys(terms):
                 weight = _DIGIT_WEIGHT if any(c.isdigit() for c in term[0]) else 1.0
                 known = [form for form in term if form in self._containing]
-                idf_sum += weight * min(self._idf(form) for form in known or term[:1])
+                idf = min(self._idf(form) for form in known or term[:1])
+                idf_sum += weight * idf
                 share = np.zeros(n_rows, dtype=np.float32)
                 for form in known:
-                    np.maximum(share, self._form_scores(form, n_rows), out=share)
+                    # A rare form must not earn more than the term is worth, or it would hide another's absence.
+                    np.maximum(share, np.minimum(self._form_scores(form, n_rows), np.float32(idf)), out=share)
                 total += weight * share
         return score.keyword(total, idf_sum)
 

@@ -10,57 +10,70 @@ import regex
 
 from .records import EntityType, Mention
 from .stopwords import STOPWORDS
-from .text import detect_language, is_known, lemmas, normalise
+from .text import SPACED, UNSPACED, detect_language, fold, is_known, normalise, terms
 
 MAX_MENTIONS = 24
 MAX_NAME_CHARS = 80
 _MAX_KNOWN_WORDS = 5
+_MAX_KNOWN_CHARS = 8
+# An inflected name keeps at least this many of its first letters.
+_MIN_STEM = 3
 # Reading more of a long document yields lists, not subjects.
 _MAX_CHARS = 20_000
 
-_URL = regex.compile(r"\b(?:https?://|www\.)[^\s<>\"'）)\]]+")
-_EMAIL = regex.compile(r"[\p{L}\p{N}_.+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+")
-_HANDLE = regex.compile(r"(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?")
-_QUOTED = regex.compile(r"[\"“„«「『《]([^\"”“»」』》\n]{2,60})[\"”“»」』》]")
-# AB-1234, v2.3.1, RTX4090, build_index, numpy.linalg, MyClass, src/app.py
-_CODE = regex.compile(
-    r"(?<![\p{L}\p{N}_])(?:"
-    r"(?=[\p{L}\p{N}_./#:-]*\p{N})(?=[\p{L}\p{N}_./#:-]*\p{L})[\p{L}\p{N}_]+(?:[-./#:][\p{L}\p{N}_]+)*"
-    r"|\p{L}[\p{L}\p{N}]*(?:_[\p{L}\p{N}]+)+"
-    r"|\p{L}+(?:[./]\p{L}[\p{L}\p{N}_]+)+"
-    r"|\p{Lu}\p{Ll}+(?:\p{Lu}\p{Ll}+)+"
-    r")(?![\p{L}\p{N}_])"
+# All patterns are possessive or start at a word's edge: none may take the square of a text's length.
+_URL = regex.compile(r"(?i)\b(?:https?://|www\.)[^\s<>\"'）)\]]++")
+_EMAIL = regex.compile(r"(?<![\p{L}\p{N}_.+-])[\p{L}\p{N}_.+-]++@[\p{L}\p{N}-]++(?:\.[\p{L}\p{N}-]++)+")
+_HANDLE = regex.compile(r"(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_]++(?:[.-][\p{L}\p{N}_]++)*+")
+_QUOTED = regex.compile(r"[\"“„«「『《]([^\"”“»」』》\n]{2,60}+)[\"”“»」』》]")
+_TOKEN = regex.compile(rf"(?V1){SPACED}++(?:[-./:#]{SPACED}++)*+")
+_MEASURE = regex.compile(
+    r"(?i)\p{N}++(?:[.,:]\p{N}++)*+(?:st|nd|rd|th|am|pm|kms?|kgs?|cm|mm|mg|ml|gb|mb|kb|kwh|h|hrs?|min|ms|s|m|g|l|k|x)?"
 )
-_CAPITALISED = r"\p{Lu}[\p{L}\p{M}\p{N}]*(?:[’'\-&]\p{Lu}?[\p{L}\p{M}\p{N}]+)*"
-_PARTICLE = r"(?:of|the|de|del|della|da|di|do|dos|von|van|der|den|la|le|al|bin|ibn|y|e|du|af|av|zu)"
-_NAME = regex.compile(rf"{_CAPITALISED}(?:\s(?:{_PARTICLE}\s){{0,2}}{_CAPITALISED})*")
+_CODE_SHAPES = (
+    regex.compile(r"(?=.*\p{N})(?=.*\p{L}).*"),  # AB-1234, v2.3.1, RTX4090, 3f9ac1
+    regex.compile(r"_*\p{L}[\p{L}\p{N}]*(?:_[\p{L}\p{N}]+)+"),  # build_index
+    regex.compile(r"\p{L}+(?:/[\p{L}\p{N}_-]+)*\.[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*"),  # src/app.py, numpy.linalg
+    regex.compile(r"\p{Lu}\p{Ll}+(?:\p{Lu}\p{Ll}+)+"),  # MyClass
+)
+_CAPITALISED = r"\p{Lu}[\p{L}\p{M}\p{N}]*+(?:[’'\-&]\p{Lu}?[\p{L}\p{M}\p{N}]++)*+"
+_PARTICLE = r"(?:of|the|de|del|della|da|di|do|dos|von|van|der|den|la|le|al|bin|ibn|du|af|av)"
+_NAME = regex.compile(rf"(?<![\p{{L}}\p{{N}}_]){_CAPITALISED}(?:\s(?:{_PARTICLE}\s){{0,2}}+{_CAPITALISED})*+")
 _SENTENCE_START = regex.compile(r"(?:^|[.!?…:\n]\s*[\"“„«(\-*•–—]*\s*)$")
-_WORD = regex.compile(r"[\p{L}\p{M}\p{N}_@][\p{L}\p{M}\p{N}_.@+-]*[\p{L}\p{M}\p{N}_]|[\p{L}\p{M}\p{N}]")
-_GERMAN_NOUN_BEFORE = regex.compile(
-    r"\b(?:der|die|das|des|de[mn]|beim|vom|zu[mr]|i[mn]s|im|am|\p{Ll}+(?:e|en|er|es|em))\s$"
-)
+_WORD = regex.compile(r"[\p{L}\p{M}\p{N}_@]++(?:[.@+'’-][\p{L}\p{M}\p{N}_]++)*+")
 _ORGANISATION = regex.compile(
     r"\b(?:Inc|Ltd|LLC|GmbH|AG|Corp|Company|University|Universität|Universidad|Institute|Bank|College|School)\b"
 )
-_PERSON_BEFORE = regex.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Señora?|Doña|Don|Madame|Monsieur)\.?\s$")
+# Languages whose names are declined: a name met first in another case is to be found in the nominative.
+_DECLINING = ("ru", "uk", "pl", "cs", "el", "tr")
+_TITLES = frozenset("mr mrs ms miss dr prof sir herr frau señor señora sr sra doña don madame monsieur mme".split())
+_TITLE_BEFORE = regex.compile(rf"(?i)\b(?:{'|'.join(sorted(_TITLES))})\.?\s$")
+# "Maria likes", "Google bought": what a name at a sentence's start does. Not "Dinner was".
+_DOES = regex.compile(
+    r"\s(?!is\b|was\b|has\b|this\b|does\b|always\b)(?:\p{Ll}{2,}(?:s|ed)|bought|came|made|met|said|told|took|went|wrote)\b"
+)
+_GERMAN_NOUN_BEFORE = regex.compile(
+    r"\b(?:der|die|das|des|de[mn]|beim|vom|zu[mr]|i[mn]s|im|am"
+    r"|(?:(?:dies|jed|welch)e|(?:ein|kein|mein|dein|sein|ihr|unser|euer)e?)[mnrs]?|ein|kein|\p{Ll}{3,}(?:en|er|es|em))\s$"
+)
 _NOT_NAMES = frozenset(
     """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
     september october november december i ok okay yes no hi hello hey thanks thank please oh wow yeah sure great good
-    nice yesterday today tomorrow tonight later recently lately maybe perhaps sorry dear well still
+    nice yesterday today tomorrow tonight later recently lately maybe perhaps sorry dear well still everyone everybody
+    everything someone somebody something nobody nothing anyone anything
     gestern heute morgen ayer hoy mañana hier demain ieri oggi domani вчера сегодня завтра""".split()
 )
 _ARTICLES = frozenset("the a an der die das el la los las le les il".split())
-_ALL_STOPWORDS = frozenset().union(*STOPWORDS.values())
 
 
 def name_key(name: str) -> str:
-    """What spellings of one name share: case, width, quotation marks, a leading article and `'s` removed.
+    """What spellings of one name share: case, width, accents, quotation marks, a leading article and `'s` removed.
 
-    >>> name_key("The Golden  Gate"), name_key("Ana’s")
-    ('golden gate', 'ana')
+    >>> name_key("The Golden  Gate"), name_key("Ana’s"), name_key("Lucía")
+    ('golden gate', 'ana', 'lucia')
     """
-    key = normalise(name).strip("\"'“”„«»「」『』《》.,;:!?()[]")
+    key = " ".join(fold(normalise(name)).strip("\"'“”„«»「」『』《》.,;:!?()[] ").split())
     if key[-2:] in ("'s", "’s"):
         key = key[:-2]
     first, space, rest = key.partition(" ")
@@ -70,60 +83,73 @@ def name_key(name: str) -> str:
 def find_mentions(text: str, known: Container[str] = frozenset(), languages: Sequence[str] = ()) -> tuple[Mention, ...]:
     """The names in a text, in order of first appearance, each key once; at most `MAX_MENTIONS`.
 
-    `known` holds the keys of the user's entities: those are found in any case and, by their lemmas in
-    `languages`, in inflected forms too. `type` is a guess from the surroundings, 'other' without a clue.
+    `known` holds the keys of the user's entities: those are found in any case, inside scripts without spaces,
+    and by their lemmas in `languages` in inflected forms. `type` is a guess from the surroundings.
     """
     text = text[:_MAX_CHARS]
     found: dict[str, tuple[int, Mention]] = {}
 
+    declined = [code for code in _DECLINING if code in languages and code == detect_language(text)]
+
     def keep(start: int, name: str, kind: EntityType = "other", key: str = "") -> None:
         key = key or name_key(name)
         if key and len(name) <= MAX_NAME_CHARS and (key not in found or start < found[key][0]):
-            found[key] = (start, Mention(name=name, key=key, type=kind))
+            other_keys = tuple(inflections(name, key, declined)) if declined and name.isalpha() else ()
+            found[key] = (start, Mention(name=name, key=key, type=kind, other_keys=other_keys))
 
     rest = text
     for pattern in (_URL, _EMAIL, _HANDLE, _QUOTED):
         for match in pattern.finditer(rest):
-            name = match.group(match.re.groups).rstrip(".,;:!?")
-            keep(match.start(), name)
+            keep(match.start(), match.group(match.re.groups).rstrip(".,;:!?"))
         rest = pattern.sub(lambda m: " " * len(m.group()), rest)
-    for match in _CODE.finditer(rest):
-        if not match.group().isnumeric():
+    for match in _TOKEN.finditer(rest):
+        if len(match.group()) <= MAX_NAME_CHARS and is_code(match.group()):
             keep(match.start(), match.group())
+    known_words = list(_known_names(text, known, languages))
+    inflected = {start for start, name, key in known_words if key != name_key(name)}
     for start, name, kind in _names(rest, known):
-        keep(start, name, kind)
-    for start, name, key in _known_names(text, known, languages):
+        if start not in inflected or " " in name:
+            keep(start, name, kind)
+    for start, name, key in known_words:
         keep(start, name, key=key)
     ordered = sorted(found.values(), key=lambda pair: pair[0])
     return tuple(mention for _, mention in ordered[:MAX_MENTIONS])
 
 
+def is_code(token: str) -> bool:
+    """Whether a token has the shape of an identifier; measures and ordinals ("10km", "20th") have not."""
+    return not _MEASURE.fullmatch(token) and any(shape.fullmatch(token) for shape in _CODE_SHAPES)
+
+
 def _names(text: str, known: Container[str]) -> Iterator[tuple[int, str, EntityType]]:
     """Runs of capitalised words that neither a sentence's start nor German spelling explains."""
-    is_german = detect_language(text) == "de"
+    language = detect_language(text)
+    grammar = STOPWORDS["en"] | STOPWORDS.get(language, frozenset()) | _NOT_NAMES
     for match in _NAME.finditer(text):
         start, before = match.start(), text[max(0, match.start() - 24) : match.start()]
-        words = regex.sub(r"[’']s$", "", match.group()).split()
+        has_title = _TITLE_BEFORE.search(before) is not None
+        opens_sentence = _SENTENCE_START.search(before) is not None and not has_title
         is_possessive = match.group()[-2:] in ("’s", "'s")
-        opens_sentence = _SENTENCE_START.search(before) is not None
-        while words and _is_plain(words[-1]):
+        words = regex.sub(r"[’']s$", "", match.group()).split()
+        while words and words[0].lower() in _TITLES:
+            start += len(words.pop(0)) + 1
+            has_title, opens_sentence = True, False
+        while words and words[-1].lower() in grammar:
             words.pop()
         # The first word of a sentence is capitalised anyway: "When Ana", "The Hague".
-        while words and opens_sentence and _is_plain(words[0]):
+        while words and opens_sentence and words[0].lower() in grammar:
             start += len(words.pop(0)) + 1
             opens_sentence = False
         name = " ".join(words)
         if len(name) < 2:
             continue
-        explained = (opens_sentence and len(words) == 1 and not is_possessive and is_known(name.lower(), "en")) or (
-            is_german and _is_german_noun(words, before)
+        stands_alone = len(words) == 1 and opens_sentence and not is_possessive
+        acts = _DOES.match(text, match.end()) is not None
+        explained = (stands_alone and not acts and is_known(name.lower(), "en")) or (
+            language == "de" and not has_title and _is_german_noun(words, before)
         )
         if not explained or name_key(name) in known:
-            yield start, name, _type_of(name, before)
-
-
-def _is_plain(word: str) -> bool:
-    return word.lower() in _NOT_NAMES or word.lower() in _ALL_STOPWORDS
+            yield start, name, _type_of(name, has_title)
 
 
 def _is_german_noun(words: list[str], before: str) -> bool:
@@ -133,22 +159,38 @@ def _is_german_noun(words: list[str], before: str) -> bool:
     return _GERMAN_NOUN_BEFORE.search(before) is not None or _SENTENCE_START.search(before) is not None
 
 
-def _type_of(name: str, before: str) -> EntityType:
+def _type_of(name: str, has_title: bool) -> EntityType:
     if _ORGANISATION.search(name):
         return "organisation"
-    return "person" if _PERSON_BEFORE.search(before) else "other"
+    return "person" if has_title else "other"
 
 
 def _known_names(text: str, known: Container[str], languages: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    """Every run of up to five words whose key, or lemmas as a key, the user's entities have."""
+    """Every run of up to five words whose key the user's entities have, or whose lemma as a key."""
     words = [(match.start(), match.group()) for match in _WORD.finditer(text)]
     for first in range(len(words)):
         for last in range(min(first + _MAX_KNOWN_WORDS, len(words)), first, -1):
             start, end = words[first][0], words[last - 1][0] + len(words[last - 1][1])
             name = text[start:end]
             keys = [name_key(name)]
-            if languages and last - first == 1:
-                keys.append(lemmas(name, languages))
+            if languages and last - first == 1 and name[:1].isalpha():
+                keys += inflections(name, keys[0], languages)
             if key := next((key for key in keys if key in known), ""):
                 yield start, name, key
                 break
+    for run in UNSPACED.finditer(text):
+        for start in range(run.start(), run.end()):
+            for end in range(min(run.end(), start + _MAX_KNOWN_CHARS), start + 1, -1):
+                if text[start:end] in known:
+                    yield start, text[start:end], text[start:end]
+                    break
+
+
+def inflections(name: str, key: str, languages: Sequence[str]) -> list[str]:
+    """Other keys of one word by its lemmas, as far as they keep its first letters."""
+    return [
+        form
+        for term in terms(name, languages)[:1]
+        for form in term
+        if form != key and form[:_MIN_STEM] == key[:_MIN_STEM] and len(form) >= _MIN_STEM
+    ]

@@ -10,6 +10,8 @@ from typing import Any
 from .records import AddResult, DeleteResult, Hit, Memory, Receipt, SearchResult
 
 _PLAIN_KINDS = ("message", "note")
+# Line breaks to Unicode, though not to JSON.
+_LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 
 
 def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
@@ -101,9 +103,14 @@ def _hit_payload(hit: Hit, *, explain: bool) -> dict[str, Any]:
     return payload
 
 
+def quote(text: str) -> str:
+    """A text as one quoted line, whatever it contains."""
+    return json.dumps(text, ensure_ascii=False).translate(_LINE_BREAKS)
+
+
 def _line(memory: Memory, score: str) -> str:
     who = memory.speaker or memory.agent_id
-    quoted = json.dumps(memory.text, ensure_ascii=False)
+    quoted = quote(memory.text)
     return f"[{memory.id}] {memory.observed_at.date().isoformat()} {who}: {quoted} ({score})"
 
 

@@ -103,11 +103,12 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name as it is written in a text; `key` is its normalised form."""
+    """A name as it is written in a text; `key` is its normalised form, `other_keys` its forms in other cases."""
 
     name: str
     key: str
     type: EntityType = "other"
+    other_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,18 +78,23 @@ def link_mentions(
     brought |= {key: entity_id for entity_id, _, key in resolution.aliases}
     found: dict[str, None] = {}
     for mention in mentions:
-        entity = names.by_key(mention.key)
-        entity_id = entity.id if entity else brought.get(mention.key, "")
+        keys = (mention.key, *mention.other_keys)
+        entity_id = next((brought[key] for key in keys if key in brought), "")
+        if entity := next((entity for key in keys if (entity := names.by_key(key))), None):
+            entity_id = entity.id
         if not entity_id and mention.key in vectors:
             similar, similarity = names.most_similar(vectors[mention.key])
             if similar and similarity >= SAME_NAME_SIMILARITY and _may_be_same(similar.name_key, mention.key):
                 entity_id = similar.id
-                resolution.aliases.append((entity_id, mention.name, mention.key))
         if not entity_id:
             entity = new_entity(mention)
             entity_id = entity.id
             resolution.new_entities.append(entity)
             brought[mention.key] = entity_id
+        for key in keys:
+            if names.by_key(key) is None and key not in brought:
+                resolution.aliases.append((entity_id, mention.name, key))
+                brought[key] = entity_id
         found[entity_id] = None
     return tuple(found)
 

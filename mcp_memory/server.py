@@ -151,7 +151,7 @@ def _delete(memory: "Memory", given: DeleteArguments) -> CallToolResult:
             hint="leave purge out: the memory leaves every search, its text stays in the history",
         )
     result = memory.delete(given.memory_id)
-    return _answer(pack.delete_payload(result), f"deleted [{result.id}]: {json.dumps(result.text, ensure_ascii=False)}")
+    return _answer(pack.delete_payload(result), f"deleted [{result.id}]: {pack.quote(result.text)}")
 
 
 def _answer(payload: dict[str, Any], text: str) -> CallToolResult:

@@ -15,7 +15,7 @@ from pydantic_settings import (
 
 from .errors import InvalidInputError
 from .fuse import FUSED, GATED, ScoreWeights, SignalWeights
-from .paths import data_folder
+from .paths import HOME_VARIABLE, data_folder
 from .records import Ranking
 
 PREFIX = "MCP_MEMORY_"
@@ -61,8 +61,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, then environment, then the file in the data folder that those two name."""
-        given = init_settings() | {}
-        home = Path(given.get("home") or data_folder())
+        home = Path(init_settings().get("home") or data_folder())
         return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, home / FILE_NAME))
 
 
@@ -73,8 +72,12 @@ def load_settings(**given: Any) -> Settings:
         InvalidInputError: a value is out of range, or the file is no TOML; key and value are named.
     """
     try:
+        # Asked for here and not by pydantic: an empty variable means the platform's folder, not this one.
+        given["home"] = Path(given["home"]).expanduser().absolute() if given.get("home") else data_folder()
         settings = Settings(**given)
-    except tomllib.TOMLDecodeError as exc:
+    except RuntimeError as exc:
+        raise InvalidInputError(f"the data folder cannot be found: {exc}", hint=f"correct {HOME_VARIABLE}") from exc
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
         raise InvalidInputError(f"{FILE_NAME} is not valid TOML: {exc}", hint="correct the file") from exc
     except ValidationError as exc:
         first = exc.errors(include_url=False)[0]
@@ -83,7 +86,7 @@ def load_settings(**given: Any) -> Settings:
             f"setting {name} = {first.get('input')!r}: {first['msg']}",
             hint=f"correct {PREFIX}{name.upper()} or {name} in {FILE_NAME}",
         ) from exc
-    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
+    return settings
 
 
 def sources(settings: Settings) -> dict[str, str]:

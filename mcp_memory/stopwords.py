@@ -39,7 +39,7 @@ _LISTS = {
         quale quando quanto quella quelle quelli quello questa queste questi questo qui s se sei si sì sia sono
         sta su sua sue sugli sui sul sulla suo suoi te ti tra tu tua tuo tutti tutto un una uno vi voi vostro""",
     "pt": """
-        a à ao aos as às até com como da das de dela dele deles do dos e é ela elas ele eles em entre era essa
+        a à ao aos as às até como da das de dela dele deles do dos e é ela elas ele eles em entre era essa
         esse esta está estão estava este eu foi fui há isso isto já lhe mais mas me meu meus minha minhas muito
         na não nas nem no nos nós nossa nosso num numa o onde os ou para pela pelas pelo pelos por porque qual
         quando que quem são se sem ser será seu seus só sou sua suas também te tem tenho teu toda todo tua um

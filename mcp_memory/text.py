@@ -36,7 +36,8 @@ _BY_SCRIPT = (
     (regex.compile(r"\p{Hangul}"), ("ko",)),
     (regex.compile(r"\p{Thai}"), ("th",)),
 )
-_LATIN = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "da", "nb", "pl", "cs", "tr", "id")
+_LATIN_LETTER = regex.compile(r"\p{Latin}")
+_LATIN: Sequence[str] = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "da", "nb", "pl", "cs", "tr", "id")
 _LEMMA_LANGUAGES = frozenset(_LATIN) | {"ru", "uk", "ar", "fa", "el", "he", "hy", "ka", "hi"}
 _SCRIPT_OF = {code: codes for _, codes in _BY_SCRIPT for code in codes}
 _LETTER_CLUES = (
@@ -45,17 +46,22 @@ _LETTER_CLUES = (
 )
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:[’'‌][\p{L}\p{M}\p{N}_]+)*")
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々〆\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
+UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々〆\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
 _HAN = regex.compile(r"\p{Han}")
 # A code, version, address or number whose parts mean something only together.
-_COMPOSITE = regex.compile(r"[\p{L}\p{N}_]+(?:[-./:@#+&\\][\p{L}\p{N}_]+)+")
+# Possessive, and only from the start of a word: a long text must not cost the square of its length.
+_COMPOSITE = regex.compile(r"(?<![\p{L}\p{N}_])[\p{L}\p{N}_]++(?:[-./:@#+&\\][\p{L}\p{N}_]++)+")
 _LOCAL_PARTS = frozenset({"s", "t", "m", "d", "ll", "re", "ve"})
 _ARABIC_MARKS = regex.compile(r"[ـ\p{Mn}]")
 _PERSIAN_ENDINGS = ("هایمان", "هایشان", "هایتان", "هایم", "هایت", "هایش", "های", "هایی", "ها",
                     "مان", "شان", "تان", "ام", "ات", "اش", "م", "ت", "ش", "ی")  # fmt: skip
+# A lemma that shares fewer first letters with its word may belong to another word.
+_MIN_STEM = 3
 _LINKING = ("", "s", "es", "n", "en", "e", "er")
 _MIN_HEAD = 4
 _MIN_TAIL = 3
+# No dictionary has longer words, and looking for their parts takes time that grows with the square.
+_MAX_WORD = 48
 
 
 def clean(text: str) -> str:
@@ -105,12 +111,8 @@ def detect_language(text: str) -> str:
     function words; a tie decides nothing.
     """
     # The first thousand characters tell as much as a whole file.
-    sample = text[:1000].casefold()
-    languages: Sequence[str] = _LATIN
-    for script, codes in _BY_SCRIPT:
-        if script.search(sample):
-            languages = codes
-            break
+    sample = text[:1000].lower()
+    languages = _languages_of_script(sample)
     if len(languages) == 1:
         return languages[0]
     for code, clue in _LETTER_CLUES:
@@ -121,7 +123,22 @@ def detect_language(text: str) -> str:
     (best, n_best), (_, n_second) = (counts.most_common(2) + [("", 0)] * 2)[:2]
     if n_best > n_second:
         return best
-    return languages[0] if languages is not _LATIN else ""
+    # In a script of its own a text is in the script's chief language; in Latin script it may be anything.
+    return "" if languages is _LATIN else languages[0]
+
+
+def _languages_of_script(sample: str) -> Sequence[str]:
+    """The languages of the script that most letters belong to; a foreign name among many words decides nothing."""
+    counts = {codes: len(script.findall(sample)) for script, codes in _BY_SCRIPT}
+    kana, han = counts[("ja",)], counts[("zh",)]
+    if kana:
+        # Japanese is written in both.
+        counts[("ja",)], counts[("zh",)] = kana + han, 0
+    n_latin = len(_LATIN_LETTER.findall(sample))
+    best = max(counts, key=lambda codes: counts[codes])
+    # A word takes several Latin letters and few Han characters.
+    weight = 3 if best in (("ja",), ("zh",), ("ko",)) else 1
+    return best if counts[best] * weight > n_latin else _LATIN
 
 
 def languages_for(counts: Counter[str], text: str = "") -> tuple[str, ...]:
@@ -152,7 +169,7 @@ def terms(text: str, languages: Collection[str] = (BASE_LANGUAGE,)) -> list[Term
     composite = next(composites, None)
     for match in _WORD.finditer(folded):
         while composite and composite.start() <= match.start():
-            found.append((composite.group(),))
+            found.append((fold(composite.group()),))
             composite = next(composites, None)
         found += _word_terms(match.group(), languages, stop)
     return found
@@ -167,14 +184,14 @@ def _word_terms(word: str, languages: Collection[str], stop: frozenset[str]) -> 
     for part in _parts(word):
         if part in stop:
             continue
-        if _UNSPACED.search(part):
+        if UNSPACED.search(part):
             yield from _unspaced_terms(part, stop)
             continue
         forms = _forms(part, tuple(languages))
         yield forms
         for code in COMPOUNDING:
             if code in languages:
-                yield from ((_fold(piece),) for piece in split_compound(part, code))
+                yield from ((fold(piece),) for piece in split_compound(part, code))
 
 
 def _parts(word: str) -> Iterator[str]:
@@ -183,19 +200,18 @@ def _parts(word: str) -> Iterator[str]:
     if len(pieces) == 1:
         yield word
         return
-    for place, piece in enumerate(pieces):
-        first, last = place == 0, place == len(pieces) - 1
-        if (last and piece in _LOCAL_PARTS) or (first and len(piece) <= 2):
-            continue
-        yield piece
+    if pieces[-1] in _LOCAL_PARTS:
+        yield from pieces[:-1]
+    else:
+        yield from pieces[len(pieces[0]) <= 2 :]
 
 
 def _unspaced_terms(word: str, stop: frozenset[str]) -> Iterator[Term]:
     """Bigrams, and single Han characters, which are words of their own; what is spaced stays whole."""
-    for run in _UNSPACED.splititer(word):
+    for run in UNSPACED.splititer(word):
         if run:
-            yield (_fold(run),)
-    for run in _UNSPACED.findall(word):
+            yield (fold(run),)
+    for run in UNSPACED.findall(word):
         for character in run:
             if (len(run) == 1 or _HAN.match(character)) and character not in stop:
                 yield (character,)
@@ -207,11 +223,13 @@ def _unspaced_terms(word: str, stop: frozenset[str]) -> Iterator[Term]:
 def _forms(word: str, languages: tuple[str, ...]) -> Term:
     # Codes and numbers have no lemma; "b2" must not become "b".
     if any(character.isdigit() for character in word):
-        return (_fold(word),)
-    forms = dict.fromkeys(
-        _fold(form) for code in _applicable(word, languages) for form in _lemmas_in(word, code) if form
-    )
-    return tuple(forms) or (_fold(word),)
+        return (fold(word),)
+    own = fold(word)
+    forms = [fold(form) for code in _applicable(word, languages) for form in _lemmas_in(word, code) if form]
+    # Dictionaries take "AI" for a form of "be" and "Maria" for several mares: an unlike lemma does not replace it.
+    if all(form[:_MIN_STEM] != own[:_MIN_STEM] for form in forms):
+        forms.append(own)
+    return tuple(dict.fromkeys(forms))
 
 
 def _applicable(word: str, languages: tuple[str, ...]) -> Iterable[str]:
@@ -236,14 +254,14 @@ def _lemmas_in(word: str, language: str) -> Iterator[str]:
 def _lemma(word: str, language: str) -> str:
     import simplemma
 
-    return str(simplemma.lemmatize(word, lang=language))
+    return str(simplemma.lemmatize(word, lang=language)) if 0 < len(word) <= _MAX_WORD else word
 
 
 def is_known(word: str, language: str) -> bool:
     """Whether a word, in any case, stands in the dictionary of a language (False where there is none)."""
     import simplemma
 
-    if language not in _LEMMA_LANGUAGES or not word:
+    if language not in _LEMMA_LANGUAGES or not 0 < len(word) <= _MAX_WORD:
         return False
     return bool(simplemma.is_known(word, lang=language))
 
@@ -251,6 +269,8 @@ def is_known(word: str, language: str) -> bool:
 def _arabic_forms(word: str) -> Iterator[str]:
     """The light stem of a word, and the light stem of the stem's dictionary lemma (broken plurals)."""
     stem = _arabic_stem(word)
+    if not stem:
+        return
     yield stem
     yield _arabic_stem(_lemma(stem, "ar"))
     yield _arabic_stem(_lemma(word, "ar"))
@@ -295,7 +315,7 @@ _ARABIC_ENDINGS = ("هما", "كما", "هم", "هن", "كم", "نا", "ها", "
                    "ه", "ة", "ي", "ك")  # fmt: skip
 
 
-def _fold(word: str) -> str:
+def fold(word: str) -> str:
     """A form without accents where the script is Latin, Greek or Cyrillic: café → cafe, ёлка → елка."""
     decomposed = unicodedata.normalize("NFD", word.casefold())
     if decomposed.isascii():
@@ -320,7 +340,7 @@ def split_compound(word: str, language: str) -> tuple[str, ...]:
     >>> split_compound("krankenversicherung", "de")
     ('krank', 'versicherung')
     """
-    if len(word) < _MIN_HEAD + _MIN_TAIL or not word.isalpha():
+    if not _MIN_HEAD + _MIN_TAIL <= len(word) <= _MAX_WORD or not word.isalpha():
         return ()
     cuts = [(word[:cut], word[cut:]) for cut in range(_MIN_HEAD, len(word) - _MIN_TAIL + 1)]
     for head, tail in cuts:
@@ -351,10 +371,11 @@ def _head(part: str, language: str) -> str:
 # What must match to the letter
 
 _QUOTED = regex.compile(r"[\"“«「『]([^\"”»」』]{2,80})[\"”»」』]")
-_EXACT = regex.compile(r"[\p{L}\p{N}_]*\p{N}[\p{L}\p{N}_]*(?:[-./:@#+\\][\p{L}\p{N}_]+)*"
-                       r"|[\p{L}\p{N}_.+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+"
-                       r"|[\p{L}\p{N}_]+(?:[-./:@#+\\][\p{L}\p{N}_]+)+"
-                       r"|[\p{L}\p{N}]+_[\p{L}\p{N}_]+")  # fmt: skip
+# A letter or digit of a word that is set apart by spaces; in other scripts a number ends where the digits do.
+SPACED = r"(?V1:[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]])"
+_CODE = regex.compile(rf"(?V1){SPACED}++(?:[-./:@#+\\]++{SPACED}++)*+")
+# What makes a run of letters a code; a hyphen or slash alone does not ("well-known", "he/she").
+_CODE_MARK = regex.compile(r"[\p{N}.:@#\\_]")
 
 
 def exact_phrases(query: str) -> tuple[str, ...]:
@@ -365,14 +386,15 @@ def exact_phrases(query: str) -> tuple[str, ...]:
     """
     quoted = [normalise(match) for match in _QUOTED.findall(query)]
     rest = normalise(_QUOTED.sub(" ", query))
-    # A word with an inner hyphen is no code: "well-known" has neither digit nor other mark.
-    codes = [code for code in _EXACT.findall(rest) if regex.search(r"[\p{N}./:@#+\\_]", code)]
+    codes = [code for code in _CODE.findall(rest) if _CODE_MARK.search(code)]
     return tuple(dict.fromkeys([*quoted, *codes]))
 
 
 def contains_phrase(normalised_text: str, phrase: str) -> bool:
     """Whether a normalised text holds a phrase as whole words (42 is not in 420)."""
-    pattern = rf"(?<![\p{{L}}\p{{N}}_]){regex.escape(phrase)}(?![\p{{L}}\p{{N}}_])"
-    if _UNSPACED.search(phrase):
-        return phrase in normalised_text
-    return regex.search(pattern, normalised_text) is not None
+    pattern = rf"(?V1)(?<!{SPACED}){regex.escape(phrase)}(?!{SPACED})"
+    if not regex.match(rf"(?V1){SPACED}", phrase):
+        pattern = pattern.replace(rf"(?<!{SPACED})", "", 1)
+    if not regex.search(rf"(?V1){SPACED}\Z", phrase):
+        pattern = pattern.removesuffix(rf"(?!{SPACED})")
+    return phrase in normalised_text and regex.search(pattern, normalised_text) is not None

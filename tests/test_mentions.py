@@ -81,7 +81,7 @@ def test_german_nouns_are_no_names() -> None:
 
 
 def test_german_names_are_found_among_nouns() -> None:
-    assert keys("Ich bin mit dem Hund und mit Xochitl nach Köln gefahren") == ["xochitl", "köln"]
+    assert keys("Ich bin mit dem Hund und mit Xochitl nach Köln gefahren") == ["xochitl", "koln"]
 
 
 def test_names_in_other_alphabets_are_found() -> None:
@@ -141,7 +141,7 @@ def test_a_known_name_is_found_even_where_a_sentence_starts() -> None:
     [
         ("я был в москве", "москва", ("en", "ru")),
         ("der himmel über berlins dächern", "berlin", ("en", "de")),
-        ("vivo en bogotá", "bogotá", ("en", "es")),
+        ("vivo en bogotá", "bogota", ("en", "es")),
     ],
 )
 def test_known_names_are_found_inflected_and_in_other_languages(text: str, name: str, languages: Sequence[str]) -> None:
