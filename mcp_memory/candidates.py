@@ -16,7 +16,7 @@ from .index import Mask, Rows, UserIndex
 from .mentions import find_mentions
 from .records import Signals
 from .score import Floats
-from .text import Term, contains_phrase, exact_phrases, languages_for, normalise, terms
+from .text import Term, contains_phrase, exact_phrases, fold, languages_for, normalise, terms
 
 # A name resembling a stored one less than this says nothing about it.
 MIN_NAME_SIMILARITY = 0.6
@@ -68,9 +68,10 @@ def read_query(text: str, index: UserIndex) -> Query:
     with index.lock:
         languages = languages_for(index.languages, text)
         mentions = find_mentions(text, index.names, languages)
-        spoken = index.speakers()
+        spoken = list(index.speakers)
     words = terms(text, languages)
-    named = [key for key in spoken if contains_phrase(normalise(text), key)]
+    folded = fold(normalise(text))
+    named = [key for key in spoken if contains_phrase(folded, key)]
     # Who said it is a signal of its own; as a word it only finds turns that address that person.
     of_names = {form for key in named for term in terms(key, languages) for form in term}
     rest = [term for term in words if not of_names.intersection(term)]
@@ -140,7 +141,7 @@ def top_rows(values: Floats, k: int) -> Rows:
 def _entity_boosts(query: Query, index: UserIndex) -> Floats:
     boosts = np.zeros(len(index), dtype=np.float32)
     vectors: Sequence[Floats | None] = query.name_vectors or [None] * len(query.names)
-    speakers = index.speakers()
+    speakers = index.speakers
     for (key, _), vector in zip(query.names, vectors, strict=True):
         if key in speakers:
             continue  # everybody addresses a speaker by name; who said it is a signal of its own
@@ -157,7 +158,7 @@ def _entity_boosts(query: Query, index: UserIndex) -> Floats:
 def _speaker_matches(query: Query, index: UserIndex) -> Floats:
     if not query.speaker:
         return np.zeros(len(index), dtype=np.float32)
-    codes = [code for name, code in index.speakers().items() if name == query.speaker]
+    codes = index.speakers[query.speaker]
     return np.isin(index.column("speaker"), codes).astype(np.float32)
 
 

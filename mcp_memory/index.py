@@ -44,6 +44,8 @@ class UserIndex:
         self.languages: Counter[str] = Counter()
         self._forms: list[Sequence[str]] = []
         self._threads: dict[str, int] = {}  # last row of each thread
+        self._thread_of: list[str] = []
+        self._speakers: dict[str, list[int]] = {}  # codes by the key of the name
         self._codes: dict[str, dict[str, int]] = {name: {"": 0} for name in _CODED}
         self._columns: dict[str, NDArray[Any]] = {
             **{name: np.zeros(0, dtype=np.int64) for name in _TIMES},
@@ -69,9 +71,10 @@ class UserIndex:
         """The code of a value in a coded column, -1 where no row has it."""
         return self._codes[column].get(value, -1)
 
-    def speakers(self) -> Mapping[str, int]:
-        """The code of each speaker by the key of the name."""
-        return {name_key(name): code for name, code in self._codes["speaker"].items() if name}
+    @property
+    def speakers(self) -> Mapping[str, Sequence[int]]:
+        """The codes of each speaker by the key of the name; spellings of one name have a code each."""
+        return self._speakers
 
     # Writing
 
@@ -86,8 +89,7 @@ class UserIndex:
                 moment = getattr(memory, name)
                 self._columns[name][row] = NEVER if moment is None else to_micros(moment)
             for name in _CODED:
-                codes = self._codes[name]
-                self._columns[name][row] = codes.setdefault(getattr(memory, name), len(codes))
+                self._columns[name][row] = self._code_of(name, getattr(memory, name))
             self._columns["importance"][row] = memory.importance
             self._columns["n_chars"][row] = n_chars
             if is_new:
@@ -127,9 +129,16 @@ class UserIndex:
                 self._columns["previous"][following] = previous
                 # Its words stood in the next memory's context.
                 self._index_words(following)
-            for thread, last in list(self._threads.items()):
-                if last == row:
-                    self._threads[thread] = previous
+            if self._threads.get(self._thread_of[row]) == row:
+                self._threads[self._thread_of[row]] = previous
+
+    def _code_of(self, column: str, value: str) -> int:
+        codes = self._codes[column]
+        if value not in codes:
+            codes[value] = len(codes)
+            if column == "speaker":
+                self._speakers.setdefault(name_key(value), []).append(codes[value])
+        return codes[value]
 
     def _new_row(self, memory_id: str, forms: Sequence[str]) -> int:
         row = len(self.ids)
@@ -153,6 +162,7 @@ class UserIndex:
             self._columns["previous"][row] = last
             self._columns["next"][last] = row
         self._threads[thread] = row
+        self._thread_of.append(thread)
 
     def _index_words(self, row: int) -> None:
         previous = int(self._columns["previous"][row])

@@ -45,12 +45,13 @@ _LETTER_CLUES = (
     ("fa", regex.compile(r"[پچژگ‌]")),
 )
 
-_WORD = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:[’'‌][\p{L}\p{M}\p{N}_]+)*")
+_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]++(?:[’'‌][\p{L}\p{M}\p{N}]++)*+")
 UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々〆\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
 _HAN = regex.compile(r"\p{Han}")
 # A code, version, address or number whose parts mean something only together.
 # Possessive, and only from the start of a word: a long text must not cost the square of its length.
-_COMPOSITE = regex.compile(r"(?<![\p{L}\p{N}_])[\p{L}\p{N}_]++(?:[-./:@#+&\\][\p{L}\p{N}_]++)+")
+_COMPOSITE = regex.compile(r"(?<![\p{L}\p{N}])[\p{L}\p{N}]++(?:[-_./:@#+&\\][\p{L}\p{N}]++)+")
+_CAMEL = regex.compile(r"(?V1)(?<=\p{Ll})(?=\p{Lu})")
 _LOCAL_PARTS = frozenset({"s", "t", "m", "d", "ll", "re", "ve"})
 _ARABIC_MARKS = regex.compile(r"[ـ\p{Mn}]")
 _PERSIAN_ENDINGS = ("هایمان", "هایشان", "هایتان", "هایم", "هایت", "هایش", "های", "هایی", "ها",
@@ -158,20 +159,26 @@ def languages_for(counts: Counter[str], text: str = "") -> tuple[str, ...]:
 def terms(text: str, languages: Collection[str] = (BASE_LANGUAGE,)) -> list[Term]:
     """The terms of a text in order, stop words left out, repetitions kept.
 
+    A code, and a word with inner capitals, count as a whole and by their parts.
+
     >>> terms("The cats of ticket AB-12")
     [('cat',), ('ticket',), ('ab-12',), ('ab',), ('12',)]
     """
-    # Lower case, not case folding: dictionaries know "straße" and not "strasse".
-    folded = unicodedata.normalize("NFKC", text).lower()
+    composed = unicodedata.normalize("NFKC", text)
     stop = _stopwords(tuple(sorted(languages)))
     found: list[Term] = []
-    composites = iter([*_COMPOSITE.finditer(folded)])
+    composites = _COMPOSITE.finditer(composed)
     composite = next(composites, None)
-    for match in _WORD.finditer(folded):
+    for match in _WORD.finditer(composed):
         while composite and composite.start() <= match.start():
             found.append((fold(composite.group()),))
             composite = next(composites, None)
-        found += _word_terms(match.group(), languages, stop)
+        parts = [match.group()] if UNSPACED.search(match.group()) else _CAMEL.split(match.group())
+        if len(parts) > 1:
+            found.append((fold(match.group()),))
+        for part in parts:
+            # Lower case, not case folding: dictionaries know "straße" and not "strasse".
+            found += _word_terms(part.lower(), languages, stop)
     return found
 
 
@@ -392,9 +399,8 @@ def exact_phrases(query: str) -> tuple[str, ...]:
 
 def contains_phrase(normalised_text: str, phrase: str) -> bool:
     """Whether a normalised text holds a phrase as whole words (42 is not in 420)."""
-    pattern = rf"(?V1)(?<!{SPACED}){regex.escape(phrase)}(?!{SPACED})"
-    if not regex.match(rf"(?V1){SPACED}", phrase):
-        pattern = pattern.replace(rf"(?<!{SPACED})", "", 1)
-    if not regex.search(rf"(?V1){SPACED}\Z", phrase):
-        pattern = pattern.removesuffix(rf"(?!{SPACED})")
-    return phrase in normalised_text and regex.search(pattern, normalised_text) is not None
+    if phrase not in normalised_text:
+        return False
+    before = rf"(?<!{SPACED})" if regex.match(rf"(?V1){SPACED}", phrase) else ""
+    after = rf"(?!{SPACED})" if regex.search(rf"(?V1){SPACED}\Z", phrase) else ""
+    return regex.search(rf"(?V1){before}{regex.escape(phrase)}{after}", normalised_text) is not None

@@ -22,6 +22,8 @@ from mcp_types import (
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -30,6 +32,9 @@ from .text import clean
 
 ReadLine = Callable[[], Awaitable[bytes]]
 WriteLine = Callable[[bytes], Awaitable[None]]
+
+# How long the answers to what was asked before the input ended may take; loading the model is part of it.
+_LAST_ANSWERS_S = 60.0
 
 
 class BadLineError(Exception):
@@ -76,9 +81,10 @@ def _error(identifier: str | int | None, code: int, message: str) -> JSONRPCErro
 
 
 async def serve_lines(server: Server[Any], read_line: ReadLine, write_line: WriteLine) -> None:
-    """Run one MCP session over lines until `read_line` returns b''."""
+    """Run one MCP session over lines until `read_line` returns b'' and what was asked before is answered."""
     incoming, to_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     from_server, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    unanswered = _Unanswered()
 
     async def read() -> None:
         async with incoming:
@@ -86,21 +92,60 @@ async def serve_lines(server: Server[Any], read_line: ReadLine, write_line: Writ
                 if not line.strip():
                     continue
                 try:
-                    await incoming.send(SessionMessage(parse_line(line)))
+                    message = parse_line(line)
                 except BadLineError as exc:
                     await from_server.send(SessionMessage(exc.answer))
+                    continue
+                unanswered.note_incoming(message)
+                await incoming.send(SessionMessage(message))
+            # A script that pipes its calls in closes its end at once and still wants the answers.
+            with anyio.move_on_after(_LAST_ANSWERS_S):
+                await unanswered.wait_until_none()
 
     async def write() -> None:
         async with outgoing:
             async for item in outgoing:
                 text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await write_line(text.encode() + b"\n")
+                try:
+                    await write_line(text.encode() + b"\n")
+                except OSError:
+                    # The host has gone without a word; nobody is left to answer.
+                    tasks.cancel_scope.cancel()
+                    return
+                unanswered.note_outgoing(item.message)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(read)
         tasks.start_soon(write)
         await server.run(to_server, from_server, server.create_initialization_options())
         tasks.cancel_scope.cancel()
+
+
+class _Unanswered:
+    """The requests that wait for their answer."""
+
+    def __init__(self) -> None:
+        self._ids: set[str | int] = set()
+        self._changed = anyio.Event()
+
+    def note_incoming(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCRequest):
+            self._ids.add(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._settle((message.params or {}).get("requestId"))
+
+    def note_outgoing(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            self._settle(message.id)
+
+    def _settle(self, identifier: Any) -> None:
+        self._ids.discard(identifier)
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def wait_until_none(self) -> None:
+        while self._ids:
+            await self._changed.wait()
 
 
 @asynccontextmanager

@@ -155,7 +155,7 @@ def test_repetitions_are_kept() -> None:
 
 
 def test_english_inflections_meet() -> None:
-    assert forms("running ran runs", "en") == {"run"}
+    assert forms("running ran runs", "en") == {"run", "ran"}
 
 
 def test_possessives_and_elided_articles_fall_away() -> None:
@@ -320,3 +320,9 @@ def test_a_number_asked_for_is_found_where_it_is_written(number: int, form: str)
     text = form.format(number)
     assert exact_phrases(text) == (str(number),)
     assert contains_phrase(normalise(text), str(number))
+
+
+def test_codes_and_camel_case_count_as_a_whole_and_by_their_parts() -> None:
+    assert terms("build_index UserService") == [
+        ("build_index",), ("build",), ("index",), ("userservice",), ("user",), ("service",),
+    ]  # fmt: skip
