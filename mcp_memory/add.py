@@ -8,7 +8,8 @@ from .extract import verbatim
 from .records import AddResult, Change, Draft, Entity, Episode, Job, Memory, Mention, Receipt, Sighting
 from .resolve import Resolution, Resolved, find_duplicate, link_mentions
 from .score import Floats
-from .store import Stores, commit
+from .store import commit
+from .stores import Stores
 from .text import heading
 
 QUEUED = "waits for extraction by a language model, searchable word for word until then"
@@ -27,16 +28,15 @@ def add(episode: Episode, stores: Stores) -> AddResult:
         resolution = _resolve(drafts, episode, stores, names)
         change, receipts = _change(resolution, episode, stores)
         if change:
-            new_by_source = dict(zip(_new_sources(resolution), change.memories, strict=True))
-            lag = (
-                commit(
-                    change,
-                    stores,
-                    {memory.id: texts[source] for source, memory in new_by_source.items() if source in texts},
-                    {entity.id: names[entity.name_key] for entity in change.entities if entity.name_key in names},
-                )
-                or lag
+            by_source = {item.draft.source: item for item in resolution.drafts if _is_new(item)}
+            added = dict(zip(by_source, change.memories, strict=False))
+            outcome = commit(
+                change,
+                stores,
+                {memory.id: texts[source] for source, memory in added.items() if source in texts},
+                {entity.id: names[entity.name_key] for entity in change.entities if entity.name_key in names},
             )
+            lag = outcome.lag or lag
     if lag:
         receipts = [_with_lag(receipt, lag) for receipt in receipts]
     return AddResult(tuple(receipts), episode.id if change else "")
@@ -77,21 +77,18 @@ def _resolve(drafts: list[Draft], episode: Episode, stores: Stores, names: Mappi
             resolution.drafts.append(Resolved(draft))
             continue
         duplicate = find_duplicate(draft, episode, known)
-        same = (draft.hash, draft.message.speaker)
-        if not duplicate and same in first_of:
-            # Repeated within the call: it points at the input that it repeats.
-            duplicate = f"#{first_of[same]}"
-        first_of.setdefault(same, draft.source)
+        repeats = None if duplicate else first_of.get((draft.hash, draft.message.speaker))
+        first_of.setdefault((draft.hash, draft.message.speaker), draft.source)
         entity_ids: tuple[str, ...] = ()
-        if not duplicate:
+        if not duplicate and repeats is None:
             with index.lock:
                 entity_ids = link_mentions(draft.mentions, index.names, names, resolution, new_entity)
-        resolution.drafts.append(Resolved(draft, duplicate, entity_ids))
+        resolution.drafts.append(Resolved(draft, duplicate, repeats, entity_ids))
     return resolution
 
 
-def _new_sources(resolution: Resolution) -> list[int]:
-    return [item.draft.source for item in resolution.drafts if not item.duplicate_of and not item.draft.ignored_because]
+def _is_new(item: Resolved) -> bool:
+    return not item.duplicate_of and item.repeats is None and not item.draft.ignored_because
 
 
 def _change(resolution: Resolution, episode: Episode, stores: Stores) -> tuple[Change | None, list[Receipt]]:
@@ -103,7 +100,7 @@ def _change(resolution: Resolution, episode: Episode, stores: Stores) -> tuple[C
     position = stores.log.next_position(episode.owner.user_id, episode.run_id)
     memories: dict[int, Memory] = {}
     for item in resolution.drafts:
-        if not item.duplicate_of and not item.draft.ignored_because:
+        if _is_new(item):
             identifier = ids.next(episode.created_at)
             place = position + len(memories)
             memories[item.draft.source] = _memory(item.draft, episode, identifier, place, change_id)
@@ -114,6 +111,12 @@ def _change(resolution: Resolution, episode: Episode, stores: Stores) -> tuple[C
         for identifier, memory in known.items()
         if memory.observed_at.date() != episode.observed_at.date()
     )
+    # Words that waited for extraction and are now given to be kept as they are.
+    kept = [
+        replace(memory, state="active", updated_at=episode.created_at, revision=change_id)
+        for memory in known.values()
+        if memory.state == "raw" and not episode.infer
+    ]
     waits = episode.infer and (bool(memories) or any(m.state != "raw" for m in known.values()))
     job = Job(
         id=ids.next(episode.created_at),
@@ -130,7 +133,7 @@ def _change(resolution: Resolution, episode: Episode, stores: Stores) -> tuple[C
         operation="add",
         episode=episode,
         job=job if waits else None,
-        memories=tuple(memories.values()),
+        memories=(*memories.values(), *kept),
         entities=tuple(replace(entity, revision=change_id) for entity in resolution.new_entities),
         links=tuple(
             (memories[item.draft.source].id, entity_id) for item in resolution.drafts for entity_id in item.entity_ids
@@ -179,10 +182,9 @@ def _receipt(item: Resolved, memories: Mapping[int, Memory]) -> Receipt:
     if draft.ignored_because:
         return _ignored(draft)
     if item.duplicate_of:
-        repeated = item.duplicate_of
-        if repeated.startswith("#"):
-            repeated = memories[int(repeated[1:])].id
-        return Receipt("duplicate", repeated, draft.text, reason="already known, word for word")
+        return Receipt("duplicate", item.duplicate_of, draft.text, reason="already known, word for word")
+    if item.repeats is not None:
+        return Receipt("duplicate", memories[item.repeats].id, draft.text, reason="repeated within the call")
     identifier = memories[draft.source].id
     if draft.state == "raw":
         return Receipt("queued", identifier, draft.text, reason=QUEUED)

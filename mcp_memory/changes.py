@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from . import schema
@@ -17,10 +17,11 @@ _MAX_VARIABLES = 500
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What a change did beyond its own rows: entities as they are now, and those that are gone."""
+    """What a change did beyond its own rows: entities as they are now, those that are gone, its last event."""
 
     entities: tuple[Entity, ...]
     removed_entities: tuple[Entity, ...]
+    through: int
 
 
 def write(connection: Connection, change: Change) -> Committed:
@@ -43,12 +44,23 @@ def write(connection: Connection, change: Change) -> Committed:
             upsert(aliases).on_conflict_do_nothing(),
             [{"entity_id": i, "name": name, "name_key": key} for i, name, key in change.aliases],
         )
+    linked = _links_of(connection, [memory.id for memory in change.memories])
     gone = [memory for memory in change.memories if memory.state == "deleted"]
     touched = {entity_id for _, entity_id in change.links} | {entity.id for entity in change.entities}
     touched |= _forget(connection, gone)
     kept, removed = _recount(connection, touched, change.id)
-    _write_events(connection, change, before, removed)
-    return Committed(entities=kept, removed_entities=removed)
+    _write_events(connection, change, before, linked, removed)
+    through = connection.scalar(select(func.max(events.c.sequence))) or 0
+    return Committed(entities=kept, removed_entities=removed, through=through)
+
+
+def _links_of(connection: Connection, memory_ids: Sequence[str]) -> dict[str, list[str]]:
+    """The entities that each memory is linked to, before anything is unlinked."""
+    found: dict[str, list[str]] = {}
+    for part in batches(memory_ids):
+        for row in connection.execute(select(entity_links).where(entity_links.c.memory_id.in_(part))):
+            found.setdefault(row.memory_id, []).append(row.entity_id)
+    return found
 
 
 def _forget(connection: Connection, gone: Sequence[Memory]) -> set[str]:
@@ -63,15 +75,10 @@ def _forget(connection: Connection, gone: Sequence[Memory]) -> set[str]:
     of_these = entity_links.c.memory_id.in_(ids)
     lost = set(connection.scalars(select(entity_links.c.entity_id).where(of_these)))
     connection.execute(delete(entity_links).where(of_these))
-    said = [and_(messages.c.episode_id == memory.episode_id, messages.c.content == memory.text) for memory in gone]
-    connection.execute(delete(messages).where(or_(*said)))
-    touched = select(memories.c.episode_id).where(memories.c.id.in_(ids))
-    still_raw = select(memories.c.episode_id).where(memories.c.state == "raw")
-    connection.execute(
-        update(jobs)
-        .where(jobs.c.episode_id.in_(touched), jobs.c.episode_id.not_in(still_raw), jobs.c.state == "waiting")
-        .values(state="cancelled")
-    )
+    for memory in gone:
+        of_user = messages.c.user_id == memory.user_id
+        connection.execute(delete(messages).where(of_user, messages.c.content == memory.text))
+        _cancel_jobs(connection, memory)
     return lost
 
 
@@ -119,6 +126,24 @@ def _insert_episode(connection: Connection, change: Change) -> None:
         )
 
 
+def _cancel_jobs(connection: Connection, memory: Memory) -> None:
+    """Cancel the waiting jobs of calls that brought nothing but a deleted text, or of which nothing raw is left."""
+    still_raw = select(memories.c.id).where(memories.c.episode_id == episodes.c.id, memories.c.state == "raw")
+    waiting = connection.execute(
+        select(jobs.c.id, jobs.c.episode_id, episodes.c.messages, still_raw.exists().label("has_raw"))
+        .join(episodes, episodes.c.id == jobs.c.episode_id)
+        .where(jobs.c.user_id == memory.user_id, jobs.c.state == "waiting")
+    ).all()
+    void = [
+        job.id
+        for job in waiting
+        if (job.episode_id == memory.episode_id and not job.has_raw)
+        or all(message["content"] == memory.text for message in job.messages)
+    ]
+    if void:
+        connection.execute(update(jobs).where(jobs.c.id.in_(void)).values(state="cancelled"))
+
+
 def _recount(
     connection: Connection, entity_ids: Collection[str], revision: str
 ) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
@@ -141,7 +166,13 @@ def _recount(
     return tuple(kept), tuple(removed)
 
 
-def _write_events(connection: Connection, change: Change, before: dict[str, Any], removed: Sequence[Entity]) -> None:
+def _write_events(
+    connection: Connection,
+    change: Change,
+    before: dict[str, Any],
+    linked: dict[str, list[str]],
+    removed: Sequence[Entity],
+) -> None:
     shared = {
         "change_id": change.id,
         "at": change.at,
@@ -158,8 +189,8 @@ def _write_events(connection: Connection, change: Change, before: dict[str, Any]
         | {
             "operation": change.operation,
             "memory_id": memory.id,
-            "before": schema.as_json(before[memory.id]) if memory.id in before else None,
-            "after": schema.as_json(memory_row(memory)),
+            "before": _as_event(before[memory.id], linked.get(memory.id)) if memory.id in before else None,
+            "after": _as_event(memory_row(memory), linked.get(memory.id) if memory.state != "deleted" else None),
         }
         for memory in change.memories
     ]
@@ -172,8 +203,8 @@ def _write_events(connection: Connection, change: Change, before: dict[str, Any]
         }
         for sighting in change.sightings
     ]
-    linked = {entity.id for entity in change.entities} | {entity_id for entity_id, _, _ in change.aliases}
-    rows += [shared | {"operation": "entity", "entity_id": entity_id} for entity_id in sorted(linked)]
+    touched = {entity.id for entity in change.entities} | {entity_id for entity_id, _, _ in change.aliases}
+    rows += [shared | {"operation": "entity", "entity_id": entity_id} for entity_id in sorted(touched)]
     rows += [
         shared | {"operation": "entity_gone", "entity_id": entity.id, "before": asdict(entity)} for entity in removed
     ]
@@ -197,3 +228,8 @@ def rows_by_id(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
 def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), _MAX_VARIABLES):
         yield ids[start : start + _MAX_VARIABLES]
+
+
+def _as_event(row: Any, entity_ids: Sequence[str] | None) -> dict[str, Any]:
+    """A memory as events keep it: its row, and the entities it is linked to."""
+    return schema.as_json(dict(row)) | {"entities": list(entity_ids or ())}

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -39,6 +40,10 @@ def main(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
     """Long-term memory for every agent you use, on your own machine."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        # Some platforms' consoles have code pages of their own.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     if version:
         out.print(__version__)
         raise typer.Exit
@@ -110,7 +115,7 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find what answers a question."""
-    with _memory("Searching") as memory:
+    with _memory("Searching", catching_up=True) as memory:
         result = memory.search(
             query,
             top_k=top_k,
@@ -141,8 +146,7 @@ def search(
     if result.hits:
         out.print(table)
     if result.notice:
-        closest = "" if result.closest_score is None else f" (closest_score {result.closest_score:.2f})"
-        out.print(Text(result.notice + closest))
+        out.print(Text(result.notice))
 
 
 @app.command(name="list")
@@ -248,11 +252,18 @@ def doctor(as_json: Json = False) -> None:
 
 
 @contextmanager
-def _memory(doing: str) -> Iterator[Memory]:
+def _memory(doing: str, *, catching_up: bool = False) -> Iterator[Memory]:
     """The open memory, with a progress line on a terminal; failures end the program with their message."""
     with _failing_clearly(), _progress() as progress:
-        progress.add_task(doing, total=None)
+        task = progress.add_task(doing, total=None)
+
+        def show(done: int, total: int) -> None:
+            progress.update(task, description="Embedding what was left from last time", completed=done, total=total)
+
         with Memory.local(agent_id="cli") as memory:
+            if catching_up:
+                memory.catch_up(show)
+                progress.update(task, description=doing, completed=0, total=None)
             yield memory
 
 

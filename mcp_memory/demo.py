@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import Implementation
 
-from .errors import StorageError
+from .errors import McpMemoryError, StorageError
 
 TOLD = (
     ("user", "I moved to Lisbon in March and I work as a bicycle mechanic."),
@@ -32,7 +32,23 @@ def run_demo(say: Callable[[str], None]) -> None:
         StorageError: a step did not do what it should.
     """
     with tempfile.TemporaryDirectory(prefix="mcp-memory-demo-") as home:
-        anyio.run(_demo, Path(home), say)
+        try:
+            anyio.run(_demo, Path(home), say)
+        except BaseExceptionGroup as group:
+            # The client's tasks wrap what is raised among them.
+            if found := _first_known(group):
+                raise found from group
+            raise
+
+
+def _first_known(group: BaseExceptionGroup[BaseException]) -> McpMemoryError | None:
+    known = group.subgroup(McpMemoryError)
+    while known is not None:
+        first = known.exceptions[0]
+        if isinstance(first, McpMemoryError):
+            return first
+        known = first if isinstance(first, BaseExceptionGroup) else None
+    return None
 
 
 async def _demo(home: Path, say: Callable[[str], None]) -> None:

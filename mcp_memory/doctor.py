@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from .errors import FolderInUseError, McpMemoryError
 from .memory import Memory
+from .reconcile import catch_up
 from .settings import Settings, load_settings, sources
 
 # LanceDB needs AVX2; without it the process dies and no exception can be caught.
@@ -54,8 +55,8 @@ def examine() -> Iterator[Check]:
         return
     with memory:
         yield Check("data folder", f"{memory.settings.home}, memory of user {memory.user_id!r}")
-        for look in (_log, _model, _tables, _coverage):
-            yield _guarded(look, memory)
+        for name, look in _LOOKS.items():
+            yield _guarded(name, look, memory)
 
 
 def settings_table(settings: Settings) -> list[tuple[str, str, str]]:
@@ -64,11 +65,11 @@ def settings_table(settings: Settings) -> list[tuple[str, str, str]]:
     return [(name, str(getattr(settings, name)), where[name]) for name in type(settings).model_fields]
 
 
-def _guarded(look: Callable[[Memory], Check], memory: Memory) -> Check:
+def _guarded(name: str, look: Callable[[Memory], tuple[str, str]], memory: Memory) -> Check:
     try:
-        return look(memory)
+        return Check(name, *look(memory))
     except McpMemoryError as exc:
-        return Check(look.__name__.strip("_"), exc.message, exc.hint)
+        return Check(name, exc.message, exc.hint)
 
 
 def _settings(settings: Settings) -> Check:
@@ -107,37 +108,38 @@ def _processor() -> Check:
     )
 
 
-def _log(memory: Memory) -> Check:
+def _log(memory: Memory) -> tuple[str, str]:
     found = memory.stores.log.check()
     counts = memory.stats()
     if found != "ok":
-        return Check("log", found, "restore a copy of the data folder")
-    waiting = f", {counts['jobs']} waiting for extraction" if counts["jobs"] else ""
-    return Check("log", f"{counts.get('active', 0) + counts.get('raw', 0)} memories{waiting}")
+        return found, "restore a copy of the data folder"
+    waiting = f", {counts['jobs']} texts waiting for extraction" if counts["jobs"] else ""
+    return f"{counts.get('active', 0) + counts.get('raw', 0)} memories{waiting}", ""
 
 
-def _model(memory: Memory) -> Check:
+def _model(memory: Memory) -> tuple[str, str]:
     embedder = memory.stores.embedder
-    return Check("embedding model", f"{embedder.name}, {embedder.dimension} dimensions")
+    return f"{embedder.name}, {embedder.dimension} dimensions", ""
 
 
-def _tables(memory: Memory) -> Check:
+def _tables(memory: Memory) -> tuple[str, str]:
     tables = memory.stores.tables()
-    unindexed = tables.count_unindexed()
-    return Check("tables", f"{len(tables.memory_ids())} rows, {unindexed} not yet in the scalar indices")
+    return f"{len(tables.memory_ids())} memories, {tables.count_unindexed()} rows not yet in the scalar indices", ""
 
 
-def _coverage(memory: Memory) -> Check:
-    pending = memory.stores.log.pending()
-    memory.warm()
-    held = memory.stores.tables().memory_ids()
-    wanted = memory.stores.log.searchable_ids()
-    missing, foreign, doubled = wanted - set(held), set(held) - wanted, len(held) - len(set(held))
-    if missing or foreign or doubled:
-        return Check(
-            "index coverage",
-            f"{len(missing)} missing, {len(foreign)} left over, {doubled} doubled",
-            f"remove {memory.stores.tables_path}: it is made anew from the log",
-        )
-    caught_up = f", {len(pending.memory_ids)} of them just now" if pending.memory_ids else ""
-    return Check("index coverage", f"all {len(wanted)} memories are in the tables{caught_up}")
+def _coverage(memory: Memory) -> tuple[str, str]:
+    stores = memory.stores
+    n_mended = catch_up(stores)
+    n_wanted, n_held = len(stores.log.searchable_ids()), len(stores.tables().memory_ids())
+    if n_wanted != n_held:
+        return f"{n_held} of {n_wanted} memories are in the tables", f"remove {stores.tables_path}, then run this again"
+    mended = f", {n_mended} rows mended just now" if n_mended else ""
+    return f"all {n_wanted} memories are in the tables{mended}", ""
+
+
+_LOOKS: dict[str, Callable[[Memory], tuple[str, str]]] = {
+    "log": _log,
+    "embedding model": _model,
+    "tables": _tables,
+    "index coverage": _coverage,
+}

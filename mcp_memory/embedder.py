@@ -3,6 +3,7 @@
 Long texts become several chunks, each with its heading, so that nothing falls behind what the model reads.
 """
 
+import contextlib
 import hashlib
 import logging
 import os
@@ -15,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import ModelUnavailableError
+from .records import PACKAGED_MODEL
 
 Vectors = NDArray[np.float32]
 
-PACKAGED_MODEL = "all-MiniLM-L6-v2"
 # Published hash of the weights, so that a damaged or replaced package is noticed.
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 OVERLAP_TOKENS = 32
@@ -89,10 +90,10 @@ class Embedder:
 
     def _encode(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
         encode = self._model.encode_query if is_query else self._model.encode_document
-        parts = []
+        parts = [np.zeros((0, self.dimension), dtype=np.float32)]
         for start in range(0, len(texts), _BATCH):
             # Released between batches, so that a query need not wait for a whole import.
-            with self._encoding:
+            with self._encoding, self._translating():
                 parts.append(
                     encode(
                         list(texts[start : start + _BATCH]),
@@ -101,14 +102,23 @@ class Embedder:
                         convert_to_numpy=True,
                     )
                 )
-        if not parts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        return np.concatenate(parts).astype(np.float32, copy=False)
+        # A model that fails on a text must not keep the text out: zero resembles nothing.
+        return np.nan_to_num(np.concatenate(parts).astype(np.float32, copy=False), posinf=0.0, neginf=0.0)
+
+    @contextlib.contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except (RuntimeError, ValueError, TypeError, IndexError, MemoryError) as exc:
+            first_line = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
+            raise ModelUnavailableError(
+                f"embedding model {self.name!r} failed: {first_line}", hint="run: mcp-memory doctor"
+            ) from exc
 
     def _chunks(self, heading: str, text: str) -> Iterator[str]:
         """The text in pieces that the model reads whole, each after the heading, overlapping a little."""
         room = int(self._model.max_seq_length or 512) - _SPECIAL_TOKENS
-        with self._encoding:
+        with self._encoding, self._translating():
             offsets = self._offsets(text)
             heading_tokens = len(self._offsets(heading))
         if heading_tokens > room * _MAX_HEADING_SHARE:

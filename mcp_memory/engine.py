@@ -5,12 +5,14 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .errors import McpMemoryError
+from .errors import McpMemoryError, StorageError
 
 if TYPE_CHECKING:
     from .memory import Memory
 
 logger = logging.getLogger(__name__)
+
+_CLOSE_S = 5.0
 
 
 def open_local() -> "Memory":
@@ -29,6 +31,8 @@ class Engine:
         self._lock = threading.Lock()
         self._memory: Memory | None = None
         self._warming: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._is_warm = False
         self._is_closed = False
         self.activity = "starting"
 
@@ -39,15 +43,17 @@ class Engine:
             McpMemoryError: the folder is in use, a setting is wrong, a file is damaged.
         """
         with self._lock:
+            if self._is_closed:
+                raise StorageError("the server is ending", hint="start it again")
             if self._memory is None:
                 self.activity = "opening the data folder"
                 self._memory = self._open_memory()
             return self._memory
 
     def warm(self) -> None:
-        """Begin to load what the first call needs, in a thread; repeating it does nothing."""
-        with self._lock:
-            if self._warming is None and not self._is_closed:
+        """Begin to load what the first call needs, in a thread; nothing happens while or after it worked."""
+        with self._starting:
+            if not (self.is_warming or self._is_warm or self._is_closed):
                 self._warming = threading.Thread(target=self._warm, name="warm", daemon=True)
                 self._warming.start()
 
@@ -61,8 +67,9 @@ class Engine:
             memory = self.memory()
             self.activity = "loading the embedding model"
             memory.warm(self._report_catching_up)
+            self._is_warm = True
         except McpMemoryError as exc:
-            # The next call meets the same failure and tells the agent.
+            # The next call meets the same failure and tells the agent, and loading is tried again.
             logger.warning("not ready: %s", exc)
         self.activity = "working"
 
@@ -70,10 +77,10 @@ class Engine:
         self.activity = f"embedding memories left from last time, {done} of {total}"
 
     def close(self) -> None:
-        """Close the memory if it is open. Safe to repeat."""
+        """Close the memory if it is open, waiting at most some seconds. Safe to repeat."""
         self._is_closed = True
         # A thread deep in loading a model cannot be interrupted; the process ends under it.
-        if self._lock.acquire(timeout=5):
+        if self._lock.acquire(timeout=_CLOSE_S):
             try:
                 if self._memory is not None and not self.is_warming:
                     self._memory.close()

@@ -27,6 +27,7 @@ class DataFolder:
         self.path = path
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.chmod(0o700)
             self._lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)
             self._lock.acquire()
             (path / OWNER_NAME).write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")

@@ -5,7 +5,8 @@ from dataclasses import replace
 from .errors import NotFoundError
 from .ids import canonical
 from .records import Change, DeleteResult, Memory, Owner
-from .store import Stores, commit
+from .store import commit
+from .stores import Stores
 
 
 def delete(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
@@ -25,11 +26,8 @@ def delete(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
             operation="delete",
             memories=(replace(memory, state="deleted", updated_at=now, revision=change_id),),
         )
-        known = stores.index_of(owner.user_id).names.entities
-        before = {entity.id: entity.name for entity in known.values()}
-        commit(change, stores)
-        removed = sorted(name for identifier, name in before.items() if identifier not in known)
-    return DeleteResult(memory.id, memory.text, tuple(removed))
+        outcome = commit(change, stores)
+    return DeleteResult(memory.id, memory.text, tuple(sorted(entity.name for entity in outcome.removed_entities)))
 
 
 def _find(memory_id: str, owner: Owner, stores: Stores) -> Memory:

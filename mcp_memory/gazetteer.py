@@ -17,9 +17,9 @@ class Gazetteer:
         self._by_key: dict[str, list[str]] = {}
         self._keys: dict[str, set[str]] = defaultdict(set)
         self._rows: dict[str, set[int]] = defaultdict(set)
-        self._vector_ids: list[str] = []
+        self._places: dict[str, int] = {}  # row of each entity in the matrix; never given to another
+        self._place_ids: list[str] = []
         self._vectors = np.zeros((0, dimension), dtype=np.float32)
-        self._unstacked: list[Floats] = []
 
     def __contains__(self, key: object) -> bool:
         return key in self._by_key
@@ -33,9 +33,15 @@ class Gazetteer:
                 self._keys[entity.id].add(key)
 
     def put_vector(self, entity_id: str, vector: Floats) -> None:
-        """Make an entity findable by resemblance; its vector never changes."""
-        self._vector_ids.append(entity_id)
-        self._unstacked.append(vector)
+        """Make an entity findable by resemblance, replacing the vector it had."""
+        place = self._places.setdefault(entity_id, len(self._place_ids))
+        if place == len(self._place_ids):
+            self._place_ids.append(entity_id)
+            if place == len(self._vectors):
+                grown = np.zeros((max(64, 2 * place), self._vectors.shape[1]), dtype=np.float32)
+                grown[:place] = self._vectors
+                self._vectors = grown
+        self._vectors[place] = vector
 
     def remove(self, entity_id: str) -> None:
         """Forget an entity; unknown ids are fine."""
@@ -45,10 +51,9 @@ class Gazetteer:
             self._by_key[key].remove(entity_id)
             if not self._by_key[key]:
                 del self._by_key[key]
-        if entity_id in self._vector_ids:
-            self._stack()
-            # Zero resembles nothing; the place in the matrix stays taken.
-            self._vectors[self._vector_ids.index(entity_id)] = 0.0
+        if (place := self._places.pop(entity_id, None)) is not None:
+            # Zero resembles nothing.
+            self._vectors[place] = 0.0
 
     def link(self, entity_id: str, row: int) -> None:
         """Note that a memory names an entity."""
@@ -69,15 +74,9 @@ class Gazetteer:
 
     def most_similar(self, vector: Floats) -> tuple[Entity | None, float]:
         """The entity whose name is closest to a vector and their cosine; (None, 0) where there is none."""
-        self._stack()
-        if not self.entities or not len(self._vectors):
+        if not self._places:
             return None, 0.0
-        similarities = self._vectors @ vector
+        similarities = self._vectors[: len(self._place_ids)] @ vector
         place = int(np.argmax(similarities))
-        entity = self.entities.get(self._vector_ids[place])
+        entity = self.entities.get(self._place_ids[place])
         return (entity, float(similarities[place])) if entity else (None, 0.0)
-
-    def _stack(self) -> None:
-        if self._unstacked:
-            self._vectors = np.concatenate([self._vectors, np.stack(self._unstacked)])
-            self._unstacked = []

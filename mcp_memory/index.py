@@ -57,8 +57,8 @@ class UserIndex:
         }
         self._vectors = np.zeros((0, dimension), dtype=np.float32)
         # Further chunks of long texts: the row each belongs to, and its vector.
-        self._extra_rows: list[int] = []
-        self._extra_vectors: list[Floats] = []
+        self._extra_rows = np.zeros(0, dtype=np.int64)
+        self._extra_vectors = np.zeros((0, dimension), dtype=np.float32)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -103,14 +103,18 @@ class UserIndex:
             row = self.row_of.get(memory_id)
             if row is None:
                 return
-            if self._columns["has_vector"][row]:
-                kept = [i for i, owner in enumerate(self._extra_rows) if owner != row]
-                self._extra_rows = [self._extra_rows[i] for i in kept]
-                self._extra_vectors = [self._extra_vectors[i] for i in kept]
+            self._drop_extra(row)
             self._vectors[row] = vectors[0]
             self._columns["has_vector"][row] = True
-            self._extra_rows += [row] * (len(vectors) - 1)
-            self._extra_vectors += list(vectors[1:])
+            if len(vectors) > 1:
+                further = np.full(len(vectors) - 1, row, dtype=np.int64)
+                self._extra_rows = np.concatenate([self._extra_rows, further])
+                self._extra_vectors = np.concatenate([self._extra_vectors, vectors[1:]])
+
+    def _drop_extra(self, row: int) -> None:
+        kept = self._extra_rows != row
+        if not kept.all():
+            self._extra_rows, self._extra_vectors = self._extra_rows[kept], self._extra_vectors[kept]
 
     def remove(self, memory_id: str) -> None:
         """Take a memory out of every part; unknown ids are fine."""
@@ -120,6 +124,7 @@ class UserIndex:
                 return
             self._columns["is_live"][row] = False
             self._forms[row] = ()
+            self._drop_extra(row)
             self.keywords.remove(row)
             self.names.unlink(row)
             previous, following = int(self.column("previous")[row]), int(self.column("next")[row])
@@ -136,8 +141,8 @@ class UserIndex:
         codes = self._codes[column]
         if value not in codes:
             codes[value] = len(codes)
-            if column == "speaker":
-                self._speakers.setdefault(name_key(value), []).append(codes[value])
+            if column == "speaker" and (key := name_key(value)):
+                self._speakers.setdefault(key, []).append(codes[value])
         return codes[value]
 
     def _new_row(self, memory_id: str, forms: Sequence[str]) -> int:
@@ -179,13 +184,14 @@ class UserIndex:
         """Cosine of a query vector and each row in [-1, 1], the best chunk counting; 0 without a vector."""
         n = len(self.ids)
         found: Floats = self._vectors[:n] @ query
-        if self._extra_rows:
-            np.maximum.at(found, np.array(self._extra_rows), np.stack(self._extra_vectors) @ query)
+        if len(self._extra_rows):
+            np.maximum.at(found, self._extra_rows, self._extra_vectors @ query)
         return found
 
     def count_without_vector(self) -> int:
         """Live memories that cannot be found by meaning yet."""
-        return int((self.column("is_live") & ~self.column("has_vector")).sum())
+        with self.lock:
+            return int((self.column("is_live") & ~self.column("has_vector")).sum())
 
     def select(self, selection: Selection, with_metadata: Collection[str] | None = None) -> Mask:
         """Which rows a selection lets through.

@@ -102,8 +102,9 @@ class KeywordIndex:
         with self._lock:
             self._base = base
             stale = [row for row, forms in snapshot.items() if self._documents.get(row) is not forms]
-            for row in stale if base else ():
-                base.mask(row) if base else None
+            if base:
+                for row in stale:
+                    base.mask(row)
             self._in_tail = {row for row, forms in self._documents.items() if snapshot.get(row) is not forms}
             self._tail = defaultdict(dict)
             for row in self._in_tail:

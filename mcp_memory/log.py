@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, create_engine, event, func, select
+from sqlalchemy import ColumnElement, Connection, case, create_engine, event, func, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
@@ -43,6 +43,7 @@ class Log:
             StorageError: the file cannot be opened, is damaged, or was written by a newer program.
         """
         self.path = path
+        self._is_closed = False
         self._engine = create_engine(f"sqlite:///{path}", isolation_level="AUTOCOMMIT")
         event.listen(self._engine, "connect", _configure)
         with self._translating(), self._engine.connect() as connection:
@@ -65,15 +66,14 @@ class Log:
             shutil.copy2(self.path, self.path.with_suffix(f".schema{version}.bak"))
         for number in range(version, schema.SCHEMA_VERSION):
             with _transaction(connection):
-                if number == 0:
-                    connection.exec_driver_sql(
-                        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
-                    )
                 schema.MIGRATIONS[number](connection)
                 _set_meta(connection, "schema_version", str(number + 1))
 
     def close(self) -> None:
-        """Record what was applied, fold the WAL into the file, and let go of it. Safe to repeat."""
+        """Record what was applied, fold the WAL into the file, and let go of it for good. Safe to repeat."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         with contextlib.suppress(SQLAlchemyError), self._engine.connect() as connection:
             self._record_applied(connection)
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -128,6 +128,11 @@ class Log:
             through=found[-1].sequence if found else self._applied_through,
         )
 
+    def has_pending(self) -> bool:
+        """Whether anything is pending."""
+        pending = self.pending()
+        return bool(pending.memory_ids or pending.entity_ids)
+
     def mark_applied(self, through: int) -> None:
         """Note that LanceDB holds everything up to an event; written with the next change, or at closing.
 
@@ -146,6 +151,15 @@ class Log:
         """The memories with these ids, whatever their state and owner; unknown ids are absent."""
         with self._reading() as connection:
             return {key: _memory(row) for key, row in rows_by_id(connection, ids).items()}
+
+    def get_texts(self, ids: Sequence[str]) -> dict[str, str]:
+        """The texts of the memories with these ids; unknown ids are absent."""
+        with self._reading() as connection:
+            return {
+                row.id: row.text
+                for part in batches(ids)
+                for row in connection.execute(select(memories.c.id, memories.c.text).where(memories.c.id.in_(part)))
+            }
 
     def list_memories(
         self,
@@ -196,7 +210,13 @@ class Log:
             yield from connection.execute(
                 select(*columns, func.length(memories.c.text).label("n_chars"))
                 .where(memories.c.user_id == user_id, memories.c.state.in_(("active", "raw", "invalid")))
-                .order_by(memories.c.run_id, memories.c.episode_id, memories.c.position)
+                .order_by(
+                    memories.c.run_id,
+                    # Without a run the call is the thread; within one, positions alone are the order.
+                    case((memories.c.run_id == "", memories.c.episode_id), else_=""),
+                    memories.c.position,
+                    memories.c.id,
+                )
             )
 
     def same_text(self, user_id: str, hashes: Collection[str]) -> list[Memory]:
@@ -312,6 +332,11 @@ class Log:
         with self._reading() as connection:
             return set(connection.scalars(select(memories.c.id).where(memories.c.state != "deleted")))
 
+    def entity_ids(self) -> set[str]:
+        """Ids of the entities of all users."""
+        with self._reading() as connection:
+            return set(connection.scalars(select(entities.c.id)))
+
     def check(self) -> str:
         """'ok', or what SQLite's own check finds wrong with the file."""
         with self._reading() as connection:
@@ -321,6 +346,8 @@ class Log:
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
+        if self._is_closed:
+            raise StorageError(f"the log {self.path} has been closed", hint="open the memory again")
         try:
             yield
         except DatabaseError as exc:
@@ -349,7 +376,7 @@ def _memory(row: Any) -> Memory:
 
 def _configure(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

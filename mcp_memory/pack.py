@@ -28,8 +28,8 @@ def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
 
 def search_lines(result: SearchResult) -> str:
     """The same hits as text, best first."""
-    lines = [_line(hit.memory, f"{hit.score:.2f}") for hit in result.hits] or ["No relevant memories."]
-    return "\n".join([*lines, result.notice] if result.notice else lines)
+    lines = [_line(hit.memory, f"{hit.score:.2f}") for hit in result.hits]
+    return "\n".join([*lines, result.notice] if result.notice or not lines else lines)
 
 
 def add_payload(result: AddResult) -> dict[str, Any]:

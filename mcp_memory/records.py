@@ -17,15 +17,15 @@ Scope = Literal["all", "user", "agent", "run"]
 Status = Literal["added", "duplicate", "merged", "replaced", "queued", "ignored"]
 Ranking = Literal["fused", "gated"]
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
-Operation = Literal["add", "sight", "delete"]
+Operation = Literal["add", "delete"]
 
 ABOUTS: tuple[About, ...] = ("user", "agent")
 KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "plan", "procedure", "message", "note")
 STATES: tuple[State, ...] = ("active", "raw", "distilled", "merged", "invalid", "deleted")
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
+# The embedding model that comes with the program.
+PACKAGED_MODEL = "all-MiniLM-L6-v2"
 SCOPES: tuple[Scope, ...] = ("all", "user", "agent", "run")
-# States that today's search may return; `as_of` also looks at what has ended since.
-CURRENT_STATES: tuple[State, ...] = ("active", "raw")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,6 @@ class Memory:
     model: str
     prompt: str
     revision: str
-
-    @property
-    def thread(self) -> str:
-        """What makes memories neighbours: the run, or without one the call that brought them."""
-        return self.run_id or self.episode_id
 
 
 @dataclass(frozen=True, slots=True)

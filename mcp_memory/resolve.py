@@ -19,10 +19,11 @@ MIN_SHARED_LETTERS = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A draft with its verdict: the memory it repeats, or the entities it is to be linked to."""
+    """A draft with its verdict: the memory or the earlier draft it repeats, or the entities to link it to."""
 
     draft: Draft
     duplicate_of: str = ""
+    repeats: int | None = None  # source of the equal draft of the same call
     entity_ids: tuple[str, ...] = ()
 
 
@@ -38,8 +39,9 @@ class Resolution:
 def find_duplicate(draft: Draft, episode: Episode, known: Sequence[Memory]) -> str:
     """The id of the memory that a draft repeats exactly, or ''.
 
-    Same text (normalised), user, about and speaker, and for messages the same run; the known one must be
-    unexpired, and valid at the time of the new one: a statement that has ended since may be news again.
+    Same text (normalised), user, about and speaker, for messages the same run, and for what an agent says of
+    itself the same agent; the known one must be unexpired, and valid at the time of the new one: a statement
+    that has ended since may be news again.
     """
     at = episode.observed_at
     for memory in known:
@@ -47,7 +49,7 @@ def find_duplicate(draft: Draft, episode: Episode, known: Sequence[Memory]) -> s
             memory.hash == draft.hash
             and memory.about == episode.about
             and memory.speaker == draft.message.speaker
-            and (memory.kind == "message") == (draft.kind == "message")
+            and (episode.about != "agent" or memory.agent_id == episode.owner.agent_id)
             and (draft.kind != "message" or memory.run_id == episode.run_id)
             and _holds_at(memory, at, episode.created_at)
         ):

@@ -190,6 +190,7 @@ jobs = Table(
 
 def _first_schema(connection: Connection) -> None:
     for statement in (
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         "CREATE TABLE memories (id TEXT PRIMARY KEY, user_id TEXT NOT NULL, agent_id TEXT NOT NULL,"
         " run_id TEXT NOT NULL, position INTEGER NOT NULL, speaker TEXT NOT NULL, role TEXT NOT NULL,"
         " about TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, lemmas TEXT NOT NULL, hash TEXT NOT NULL,"
@@ -214,6 +215,7 @@ def _first_schema(connection: Connection) -> None:
         " at INTEGER NOT NULL, user_id TEXT NOT NULL, client TEXT NOT NULL, operation TEXT NOT NULL,"
         ' memory_id TEXT NOT NULL, entity_id TEXT NOT NULL, "before" TEXT, "after" TEXT, reason TEXT NOT NULL)',
         "CREATE INDEX events_by_memory ON events (memory_id)",
+        "CREATE INDEX events_by_change ON events (change_id)",
         "CREATE TABLE episodes (id TEXT PRIMARY KEY, user_id TEXT NOT NULL, agent_id TEXT NOT NULL,"
         " run_id TEXT NOT NULL, messages TEXT NOT NULL, infer INTEGER NOT NULL, about TEXT NOT NULL,"
         " kind TEXT NOT NULL, observed_at INTEGER NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER,"

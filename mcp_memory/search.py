@@ -10,12 +10,12 @@ from .index import Mask, Rows, UserIndex
 from .records import Hit, SearchResult, Selection
 from .schema import to_micros
 from .score import Floats
-from .store import Stores
+from .stores import Stores
 
 _MICROS_PER_DAY = 86_400_000_000
 # Size of the pool of nearest vectors in the gated ranking.
 MIN_POOL, POOL_PER_HIT = 60, 4
-NOTHING_RELEVANT = "Nothing relevant is remembered; closest_score tells how near the best memory came."
+NOTHING_RELEVANT = "Nothing relevant is remembered; the closest memory scores {:.2f}."
 
 
 def search(query_text: str, selection: Selection, stores: Stores, *, top_k: int, threshold: float) -> SearchResult:
@@ -42,8 +42,8 @@ def search(query_text: str, selection: Selection, stores: Stores, *, top_k: int,
         recency = _recency(index, selection, settings.half_life_days)
     if query.phrases and weights.exact:
         rows = candidates.rows_to_read(evidence, weights)
-        found = stores.log.get_memories([ids[row] for row in rows])
-        candidates.add_exact(evidence, query, rows, [found[ids[row]].text if ids[row] in found else "" for row in rows])
+        texts = stores.log.get_texts([ids[row] for row in rows])
+        candidates.add_exact(evidence, query, rows, [texts.get(ids[row], "") for row in rows])
     relevance = fuse.relevance(evidence, weights)
     if selection.scope == "all":
         relevance = np.where(other_agents, relevance * np.float32(fuse.OTHER_AGENTS_WEIGHT), relevance)
@@ -58,7 +58,8 @@ def search(query_text: str, selection: Selection, stores: Stores, *, top_k: int,
             signals=evidence.signals(row, float(importance[row]), float(recency[row])),
         )
         for row in best.tolist()
-        if ids[row] in found
+        # Deleted since the index was read.
+        if ids[row] in found and found[ids[row]].state != "deleted"
     )
     result = _above_floor(hits, relevance, evidence.eligible, settings.floor)
     return _report(result, lag, index)
@@ -105,7 +106,7 @@ def _above_floor(hits: tuple[Hit, ...], relevance: Floats, eligible: Mask, floor
     if not eligible.any():
         return SearchResult((), notice="Nothing is remembered yet that this search may see.")
     if closest < floor or not hits:
-        return SearchResult((), notice=NOTHING_RELEVANT, closest_score=closest)
+        return SearchResult((), notice=NOTHING_RELEVANT.format(closest), closest_score=closest)
     return SearchResult(hits)
 
 

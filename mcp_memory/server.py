@@ -329,9 +329,13 @@ def serve() -> None:
         async with standard_streams() as (read_line, write_line):
             await serve_lines(server, read_line, write_line)
 
-    anyio.run(run)
-    engine.close()
-    if engine.is_warming:
-        # The interpreter cannot end in order while a thread is importing; all that matters is in the log.
+    try:
+        anyio.run(run)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        engine.close()
         sys.stderr.flush()
+        # A thread may still be importing, or waiting for input that never comes: the interpreter would wait for
+        # it. All that matters is in the log.
         os._exit(0)

@@ -16,11 +16,10 @@ from pydantic_settings import (
 from .errors import InvalidInputError
 from .fuse import FUSED, GATED, ScoreWeights, SignalWeights
 from .paths import HOME_VARIABLE, data_folder
-from .records import Ranking
+from .records import PACKAGED_MODEL, Ranking
 
 PREFIX = "MCP_MEMORY_"
 FILE_NAME = "settings.toml"
-PACKAGED_MODEL = "all-MiniLM-L6-v2"
 
 
 class Settings(BaseSettings):
@@ -35,9 +34,9 @@ class Settings(BaseSettings):
     )
     ranking: Ranking = Field("fused", description="fused, or gated: the reference formula")
     floor: float = Field(0.05, ge=0, le=1, description="relevance below which a search answers that it knows nothing")
-    weight_relevance: float = Field(0.9, ge=0, description="share of relevance in the score")
-    weight_importance: float = Field(0.05, ge=0, description="share of importance in the score")
-    weight_recency: float = Field(0.05, ge=0, description="share of recency in the score")
+    weight_relevance: float = Field(0.9, ge=0, le=1e6, description="share of relevance in the score")
+    weight_importance: float = Field(0.05, ge=0, le=1e6, description="share of importance in the score")
+    weight_recency: float = Field(0.05, ge=0, le=1e6, description="share of recency in the score")
     half_life_days: float = Field(30.0, gt=0, description="days after which recency is halved")
     optimize_every: int = Field(32, ge=1, description="writes after which LanceDB is compacted")
 
@@ -98,6 +97,3 @@ def sources(settings: Settings) -> dict[str, str]:
         name: next((source for source, values in by_source.items() if name in values), "default")
         for name in Settings.model_fields
     }
-
-
-__all__ = ["FILE_NAME", "PACKAGED_MODEL", "Settings", "load_settings", "sources"]

@@ -7,7 +7,6 @@ can be repeated; nothing relies on LanceDB for uniqueness or durability.
 import contextlib
 import json
 import os
-import shutil
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,11 +40,6 @@ class StoredVectors:
     vectors: Vectors
 
 
-def similarity(cosine_distance: float) -> float:
-    """Cosine similarity in [-1, 1]; LanceDB's cosine distance is in [0, 2]."""
-    return 1.0 - cosine_distance
-
-
 class Tables:
     """Both tables of one data folder, opened by one process; safe to use from several threads."""
 
@@ -63,11 +57,16 @@ class Tables:
         self.dimension = dimension
         # Serialises writers: LanceDB would let two upserts of a new id both insert.
         self._writing = threading.RLock()
-        self.n_writes = 0
         with _translating(path):
             self._database = lancedb.connect(path)
-            self._memories = self._open("memories", _memory_schema(dimension))
-            self._entities = self._open("entities", _entity_schema(dimension))
+            # Asking a table for its schema is a round trip to its background thread.
+            self._memory_schema, self._entity_schema = _memory_schema(dimension), _entity_schema(dimension)
+            self._memories = self._open("memories", self._memory_schema)
+            self._entities = self._open("entities", self._entity_schema)
+            # Writes since the last compaction, an earlier process's among them: each left a small fragment.
+            self.n_unoptimized = max(
+                table.stats()["fragment_stats"]["num_small_fragments"] for table in (self._memories, self._entities)
+            )
 
     def _open(self, name: str, schema: "pa.Schema") -> "lancedb.table.Table":
         from lancedb.index import Bitmap, BTree
@@ -94,7 +93,7 @@ class Tables:
         rows = [
             row for memory in memories for row in _memory_rows(memory, _checked(vectors[memory.id], self.dimension))
         ]
-        self._upsert(self._memories, ["id", "chunk"], rows)
+        self._upsert(self._memories, self._memory_schema, ["id", "chunk"], rows)
 
     def put_entities(self, entities: Sequence[Entity], vectors: Mapping[str, Vectors]) -> None:
         """Upsert entities with the vector of their name, shape (dimension,), by entity id."""
@@ -110,7 +109,7 @@ class Tables:
             }
             for entity in entities
         ]
-        self._upsert(self._entities, ["id"], rows)
+        self._upsert(self._entities, self._entity_schema, ["id"], rows)
 
     def delete_memories(self, ids: Sequence[str]) -> None:
         """Remove every chunk of these memories; unknown ids are fine."""
@@ -120,23 +119,27 @@ class Tables:
         """Remove these entities; unknown ids are fine."""
         self._delete(self._entities, ids)
 
-    def _upsert(self, table: "lancedb.table.Table", keys: list[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    def _upsert(
+        self, table: "lancedb.table.Table", schema: "pa.Schema", keys: list[str], rows: Sequence[Mapping[str, Any]]
+    ) -> None:
         import pyarrow as pa
 
         if not rows:
             return
-        data = pa.Table.from_pylist([dict(row) for row in rows], schema=table.schema)
+        data = pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
         with self._writing, _translating(self.path):
             table.merge_insert(keys).when_matched_update_all().when_not_matched_insert_all().execute(data)
-            self.n_writes += 1
+            self.n_unoptimized += 1
 
     def _delete(self, table: "lancedb.table.Table", ids: Sequence[str]) -> None:
         from lancedb import col
 
+        if not ids:
+            return
         with self._writing, _translating(self.path):
             for start in range(0, len(ids), _MAX_IDS):
                 table.delete(col("id").isin(list(ids[start : start + _MAX_IDS])))
-                self.n_writes += 1
+                self.n_unoptimized += 1
 
     def optimize(self) -> None:
         """Merge small files, fold new rows into the indices, drop versions older than a minute."""
@@ -144,6 +147,7 @@ class Tables:
             warnings.simplefilter("ignore")
             for table in (self._memories, self._entities):
                 table.optimize(cleanup_older_than=_KEEP_VERSIONS)
+            self.n_unoptimized = 0
 
     # Reading
 
@@ -155,21 +159,6 @@ class Tables:
         """The vectors of a user's entities, chunk 0 each."""
         return self._vectors_of(self._entities, user_id)
 
-    def nearest(self, user_id: str, query: Vectors, top_k: int) -> list[tuple[str, float]]:
-        """The ids most similar to a query vector with their similarity, best first; chunks count apart."""
-        from lancedb import col, lit
-
-        with _translating(self.path):
-            rows = (
-                self._memories.search(query)
-                .distance_type("cosine")
-                .where(col("user_id") == lit(user_id))
-                .select(["id", "_distance"])
-                .limit(top_k)
-                .to_list()
-            )
-        return [(row["id"], similarity(row["_distance"])) for row in rows]
-
     def memory_ids(self) -> list[str]:
         """The id of every memory held, once for each time it is held (chunk 0)."""
         from lancedb import col, lit
@@ -177,6 +166,11 @@ class Tables:
         with _translating(self.path):
             found = self._memories.search().where(col("chunk") == lit(0)).select(["id"]).to_arrow()
         return list(found.column("id").to_pylist())
+
+    def entity_ids(self) -> list[str]:
+        """The id of every entity held, once for each time it is held."""
+        with _translating(self.path):
+            return list(self._entities.search().select(["id"]).to_arrow().column("id").to_pylist())
 
     def count_unindexed(self) -> int:
         """Rows that no scalar index covers yet; they are found all the same, by a scan."""
@@ -196,11 +190,6 @@ class Tables:
             chunks=found.column("chunk").to_pylist() if has_chunks else [0] * found.num_rows,
             vectors=flat.reshape(found.num_rows, self.dimension).astype(np.float32, copy=False),
         )
-
-
-def remove_tables(path: Path) -> None:
-    """Delete the tables' files; the log can make them anew."""
-    shutil.rmtree(path, ignore_errors=True)
 
 
 @contextlib.contextmanager

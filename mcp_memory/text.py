@@ -57,7 +57,7 @@ _ARABIC_MARKS = regex.compile(r"[ـ\p{Mn}]")
 _PERSIAN_ENDINGS = ("هایمان", "هایشان", "هایتان", "هایم", "هایت", "هایش", "های", "هایی", "ها",
                     "مان", "شان", "تان", "ام", "ات", "اش", "م", "ت", "ش", "ی")  # fmt: skip
 # A lemma that shares fewer first letters with its word may belong to another word.
-_MIN_STEM = 3
+_MIN_STEM = 4
 _LINKING = ("", "s", "es", "n", "en", "e", "er")
 _MIN_HEAD = 4
 _MIN_TAIL = 3
@@ -234,7 +234,7 @@ def _forms(word: str, languages: tuple[str, ...]) -> Term:
     own = fold(word)
     forms = [fold(form) for code in _applicable(word, languages) for form in _lemmas_in(word, code) if form]
     # Dictionaries take "AI" for a form of "be" and "Maria" for several mares: an unlike lemma does not replace it.
-    if all(form[:_MIN_STEM] != own[:_MIN_STEM] for form in forms):
+    if not any(own.startswith(form) or form[:_MIN_STEM] == own[:_MIN_STEM] for form in forms):
         forms.append(own)
     return tuple(dict.fromkeys(forms))
 
@@ -381,6 +381,10 @@ _QUOTED = regex.compile(r"[\"“«「『]([^\"”»」』]{2,80})[\"”»」』]
 # A letter or digit of a word that is set apart by spaces; in other scripts a number ends where the digits do.
 SPACED = r"(?V1:[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]])"
 _CODE = regex.compile(rf"(?V1){SPACED}++(?:[-./:@#+\\]++{SPACED}++)*+")
+_SPACED_CHARACTER = regex.compile(rf"(?V1){SPACED}")
+# Longer runs are no code that anybody asks for.
+_MAX_PHRASE = 120
+_MAX_PHRASES = 12
 # What makes a run of letters a code; a hyphen or slash alone does not ("well-known", "he/she").
 _CODE_MARK = regex.compile(r"[\p{N}.:@#\\_]")
 
@@ -393,14 +397,20 @@ def exact_phrases(query: str) -> tuple[str, ...]:
     """
     quoted = [normalise(match) for match in _QUOTED.findall(query)]
     rest = normalise(_QUOTED.sub(" ", query))
-    codes = [code for code in _CODE.findall(rest) if _CODE_MARK.search(code)]
-    return tuple(dict.fromkeys([*quoted, *codes]))
+    codes = [code for code in _CODE.findall(rest) if len(code) <= _MAX_PHRASE and _CODE_MARK.search(code)]
+    return tuple(dict.fromkeys([*quoted, *codes]))[:_MAX_PHRASES]
 
 
 def contains_phrase(normalised_text: str, phrase: str) -> bool:
     """Whether a normalised text holds a phrase as whole words (42 is not in 420)."""
-    if phrase not in normalised_text:
-        return False
-    before = rf"(?<!{SPACED})" if regex.match(rf"(?V1){SPACED}", phrase) else ""
-    after = rf"(?!{SPACED})" if regex.search(rf"(?V1){SPACED}\Z", phrase) else ""
-    return regex.search(rf"(?V1){before}{regex.escape(phrase)}{after}", normalised_text) is not None
+    needs_start = _SPACED_CHARACTER.match(phrase[:1]) is not None
+    needs_end = _SPACED_CHARACTER.match(phrase[-1:]) is not None
+    start = normalised_text.find(phrase) if phrase else -1
+    while start >= 0:
+        end = start + len(phrase)
+        opens = not needs_start or start == 0 or not _SPACED_CHARACTER.match(normalised_text[start - 1])
+        closes = not needs_end or not _SPACED_CHARACTER.match(normalised_text[end : end + 1])
+        if opens and closes:
+            return True
+        start = normalised_text.find(phrase, start + 1)
+    return False

@@ -155,16 +155,18 @@ async def standard_streams() -> AsyncIterator[tuple[ReadLine, WriteLine]]:
     What anything else prints to standard output goes to standard error, and children read an empty input.
     """
     wire_in, wire_out = _set_aside(0, "rb"), _set_aside(1, "wb")
+    # Threads of their own: calls that wait in the shared ones must not keep answers from being sent.
+    reader, writer = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
 
     async def read_line() -> bytes:
-        return await anyio.to_thread.run_sync(wire_in.readline, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(wire_in.readline, abandon_on_cancel=True, limiter=reader)
 
     async def write_line(line: bytes) -> None:
         def write() -> None:
             wire_out.write(line)
             wire_out.flush()
 
-        await anyio.to_thread.run_sync(write)
+        await anyio.to_thread.run_sync(write, limiter=writer)
 
     yield read_line, write_line
 

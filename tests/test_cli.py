@@ -108,14 +108,15 @@ def test_doctor_reports_each_part_and_each_settings_source() -> None:
     assert report["settings"]["floor"]["source"] == "default"
 
 
-def test_doctor_finds_a_row_that_the_tables_lost(tmp_path: Path, open_memory: Opener) -> None:
+def test_doctor_mends_a_row_that_the_tables_lost(tmp_path: Path, open_memory: Opener) -> None:
     memory = open_memory()
     receipt = memory.add("I keep bees", infer=False).results[0]
     memory.stores.tables().delete_memories([receipt.id])
     memory.close()
     result = run("doctor")
-    assert result.exit_code == 1
-    assert "1 missing" in result.stdout
+    assert result.exit_code == 0, result.output
+    assert "all 1 memories are in the tables, 1 rows mended just now" in result.stdout
+    assert "mended" not in run("doctor").stdout
 
 
 def test_doctor_names_a_model_that_differs_from_the_folders(

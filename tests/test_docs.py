@@ -62,7 +62,7 @@ def test_the_documented_defaults_are_the_real_ones() -> None:
     found = {name.lower(): value for name, value in rows if name != "HOME"}
     for name, value in found.items():
         default = Settings.model_fields[name].default
-        assert value.split(" ")[0] == f"{default:g}" if isinstance(default, float) else str(default), name
+        assert value.split(" ")[0] == (f"{default:g}" if isinstance(default, float) else str(default)), name
 
 
 def test_every_public_name_says_what_it_is() -> None:

@@ -102,6 +102,14 @@ def test_without_any_weight_relevance_alone_counts() -> None:
     assert score(floats(0.25), floats(1.0), floats(1.0), ScoreWeights(0, 0, 0)).tolist() == [0.25]
 
 
+@pytest.mark.parametrize("tiny", [1e-9, 1e-12, 1e-30, 1e-45, 1e-300, 5e-324])
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_tiny_weights_give_a_score_all_the_same(tiny: float, n_parts: int) -> None:
+    weights = ScoreWeights(*[tiny] * n_parts, *[0.0] * (3 - n_parts))
+    # All three parts are the same, so their mean is too, whatever the weights.
+    assert score(floats(0.5), floats(0.5), floats(0.5), weights).tolist() == pytest.approx([0.5])
+
+
 @given(unit, unit, unit, shares, shares, shares)
 def test_score_lies_between_its_parts(
     relevant: float, important: float, recent: float, w_relevance: float, w_importance: float, w_recency: float

@@ -51,6 +51,21 @@ def test_a_clock_set_back_does_not_reuse_ids() -> None:
     assert ids.next(NOON) < ids.next(NOON - timedelta(days=365)) < ids.next(NOON + timedelta(milliseconds=1))
 
 
+@pytest.mark.parametrize("year", [2109, 2110, 9999])
+def test_ids_go_on_when_the_clock_has_left_the_range(year: int) -> None:
+    sequence, far = IdSequence(), datetime(year, 12, 31, tzinfo=UTC)
+    ids = [sequence.next(now) for now in (NOON, far, far, NOON, far)]
+    assert ids == sorted(set(ids))
+    assert {len(identifier) for identifier in ids} == {LENGTH}
+
+
+@given(moments)
+def test_an_id_tells_its_millisecond_exactly(moment: datetime) -> None:
+    since = moment - EPOCH
+    milliseconds = since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
+    assert decode(IdSequence("000000000000").next(moment)) >> COUNTER_BITS == milliseconds
+
+
 @given(numbers)
 def test_decode_undoes_encode(number: int) -> None:
     assert decode(encode(number)) == number

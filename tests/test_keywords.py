@@ -32,10 +32,12 @@ def naive_coverage(documents: Documents, terms: Iterable[Term], mean_length: flo
     for term in dict.fromkeys(terms):
         weight = 2.0 if any(character.isdigit() for character in term[0]) else 1.0
         known = [form for form in term if any(form in bag for bag in documents.values())]
-        # The best of a term's forms counts; against it stands the commonest form, or an unknown term's first.
-        idf_sum += weight * min(map(idf, known or term[:1]))
+        # The best of a term's forms counts; against it stands the commonest form, or an unknown term's first,
+        # and no form earns more than that.
+        worth = min(map(idf, known or term[:1]))
+        idf_sum += weight * worth
         for row, bag in documents.items():
-            coverage[row] += weight * max((earned(form, bag) for form in term), default=0.0)
+            coverage[row] += weight * min(worth, max((earned(form, bag) for form in term), default=0.0))
     return [min(1.0, share / idf_sum) if idf_sum else 0.0 for share in coverage]
 
 
@@ -141,6 +143,17 @@ def test_repeated_terms_count_once() -> None:
 
 def test_any_form_of_a_term_matches() -> None:
     assert index_of("gato", "perro").scores([("gatos", "gato")], 2).tolist() == pytest.approx([0.4, 0.0])
+
+
+def test_a_rare_form_earns_no_more_than_its_term_is_worth() -> None:
+    index = index_of(*["be"] * 9, "ai ai ai")
+    # Ten documents: idf(be) = ln(1 + 1.5/9.5) = 0.147 is the term's worth, though ai would earn
+    # idf(ai) · 3 / (3 + 1.5 · (0.25 + 0.75 · 3/1.2)) = 0.966; idf(unicorn) = ln(1 + 10.5/0.5) = ln 22.
+    worth = math.log(1 + 1.5 / 9.5)
+    expected = worth / (worth + math.log(22))
+    assert index.scores([("be", "ai"), ("unicorn",)], 10)[9] == pytest.approx(expected)
+    index.rebuild()
+    assert index.scores([("be", "ai"), ("unicorn",)], 10)[9] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("query", [[], [("cat",)]])

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mcp_memory.errors import InvalidInputError, NotFoundError
-from mcp_memory.memory import MAX_MESSAGES, MAX_TEXT_CHARS, Memory
+from mcp_memory.inputs import MAX_MESSAGES, MAX_TEXT_CHARS
+from mcp_memory.memory import Memory
 from mcp_memory.records import Message
 from tests.conftest import Clock, Opener
 

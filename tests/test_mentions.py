@@ -31,6 +31,7 @@ def types(text: str) -> dict[str, str]:
         ("Die Zeit", "zeit"),
         ("Straße", "strasse"),
         ("the", "the"),
+        ("Lucía", "lucia"),
         ("...", ""),
     ],
 )
@@ -71,6 +72,40 @@ def test_a_name_opening_a_sentence_is_found_when_it_is_no_word() -> None:
     assert keys("Xochitl called.") == ["xochitl"]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("Maria likes tea", ["maria"]), ("Peter called me", ["peter"]), ("Google bought it", ["google"])],
+)
+def test_a_name_opening_a_sentence_is_found_when_it_acts(text: str, found: list[str]) -> None:
+    assert keys(text) == found
+
+
+@pytest.mark.parametrize("text", ["Dinner was great", "Coffee is ready", "Work has begun"])
+def test_a_word_opening_a_sentence_that_does_nothing_is_no_name(text: str) -> None:
+    assert keys(text) == []
+
+
+def test_first_names_that_are_small_words_elsewhere_are_found() -> None:
+    names = ["kim", "mia", "ada", "dan", "hans", "ella"]
+    assert keys("I met Kim, Mia, Ada, Dan, Hans and Ella") == names
+
+
+def test_words_that_join_names_part_them() -> None:
+    assert keys("fuimos María y Pedro al cine") == ["maria", "pedro"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I saw Dr. Smith at work", "Smith"),
+        ("Mr Jones came", "Jones"),
+        ("Ich habe Frau Müller getroffen", "Müller"),
+    ],
+)
+def test_a_title_makes_a_person_and_is_no_part_of_the_name(text: str, name: str) -> None:
+    assert [(mention.name, mention.type) for mention in find_mentions(text)] == [(name, "person")]
+
+
 def test_months_and_weekdays_are_no_names() -> None:
     assert keys("we meet on Monday in March") == []
 
@@ -82,6 +117,11 @@ def test_german_nouns_are_no_names() -> None:
 
 def test_german_names_are_found_among_nouns() -> None:
     assert keys("Ich bin mit dem Hund und mit Xochitl nach Köln gefahren") == ["xochitl", "koln"]
+
+
+@pytest.mark.parametrize("text", ["Ich habe Anna gesehen", "Der Hund liegt bei Anna im Garten"])
+def test_german_given_names_are_found_though_dictionaries_have_them(text: str) -> None:
+    assert keys(text) == ["anna"]
 
 
 def test_names_in_other_alphabets_are_found() -> None:
@@ -101,6 +141,11 @@ def test_codes_are_names(code: str) -> None:
 
 def test_plain_numbers_are_no_names() -> None:
     assert keys("it cost 42 or 1,965 in 2020") == []
+
+
+@pytest.mark.parametrize("token", ["5pm", "20th", "10km", "3.5kg", "and/or", "his/her"])
+def test_measures_ordinals_and_alternatives_are_no_names(token: str) -> None:
+    assert keys(f"it was {token} again") == []
 
 
 def test_addresses_are_one_name_each() -> None:
@@ -142,13 +187,41 @@ def test_a_known_name_is_found_even_where_a_sentence_starts() -> None:
         ("я был в москве", "москва", ("en", "ru")),
         ("der himmel über berlins dächern", "berlin", ("en", "de")),
         ("vivo en bogotá", "bogota", ("en", "es")),
+        ("vivo en paris", "paris", ("en", "es")),
+        ("vivo en parís", "paris", ("en", "es")),
+        ("los gatos duermen", "gato", ("en", "es")),
+        ("mieszkam w warszawie", "warszawa", ("en", "pl")),
     ],
 )
 def test_known_names_are_found_inflected_and_in_other_languages(text: str, name: str, languages: Sequence[str]) -> None:
     assert keys(text, [name], languages) == [name]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"), [("我住在北京", "北京"), ("서울에서 일해요", "서울"), ("東京に住んでいます", "東京")]
+)
+def test_known_names_are_found_inside_text_without_spaces(text: str, name: str) -> None:
+    assert keys(text, [name]) == [name]
+
+
+def test_a_declined_name_brings_its_nominative() -> None:
+    mentions = find_mentions("я видел Москву и вернулся", languages=("en", "ru"))
+    assert [(mention.name, mention.key, mention.other_keys) for mention in mentions] == [
+        ("Москву", "москву", ("москва",))
+    ]
+
+
 # Whatever comes
+
+
+def test_a_mark_without_a_letter_is_no_name() -> None:
+    assert keys("\u0610", ["x"], ("en",)) == []
+
+
+# How long they may take is for the suite's time limit to say.
+@pytest.mark.parametrize("text", ["haus" * 20_000, "a" * 100_000, "a." * 50_000, "1.2" * 30_000, "x@" + "y." * 30_000])
+def test_absurdly_long_words_are_no_names(text: str) -> None:
+    assert keys(text, ["x"], ("en", "de")) == []
 
 
 def test_each_name_counts_once_in_order_of_appearance() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from mcp_memory.pack import (
     add_payload,
     delete_payload,
     memory_payload,
+    quote,
     search_lines,
     search_payload,
 )
@@ -115,7 +117,7 @@ def test_an_empty_answer_says_how_close_the_closest_was() -> None:
         "closest_score": 0.04,
         "degraded": ["semantic"],
     }
-    assert search_lines(nothing) == "No relevant memories.\nNothing relevant."
+    assert search_lines(nothing) == "Nothing relevant."
 
 
 @given(st.text())
@@ -145,6 +147,14 @@ def test_stored_text_stays_one_quoted_line(text: str) -> None:
     assert quoted is not None
     assert json.loads(quoted[1]) == text
     assert "\r" not in lines[0]
+
+
+@pytest.mark.parametrize("line_break", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+def test_what_unicode_takes_for_a_line_break_breaks_no_line(line_break: str) -> None:
+    text = f"one{line_break}two"
+    lines = search_lines(found(replace(BARE, text=text), BARE)).splitlines()
+    assert len(lines) == 2
+    assert json.loads(quote(text)) == text
 
 
 # Add, delete, one memory

@@ -97,7 +97,6 @@ def test_nothing_known_is_no_duplicate() -> None:
         pytest.param(replace(KNOWN, about="agent"), id="about the agent"),
         pytest.param(replace(KNOWN, speaker="Ben"), id="another speaker"),
         pytest.param(replace(KNOWN, speaker=""), id="no speaker"),
-        pytest.param(replace(KNOWN, kind="message"), id="a message is no note"),
         pytest.param(replace(KNOWN, expires_at=NOW), id="expired"),
         pytest.param(replace(KNOWN, invalid_at=NOW), id="ended: Berlin, Lisbon, Berlin again is news"),
         pytest.param(replace(KNOWN, valid_from=NOW + DAY), id="not yet begun"),
@@ -242,6 +241,33 @@ def test_new_aliases_are_used_again_within_a_call() -> None:
     link_mentions([mention], names, {mention.key: towards(0.96)}, resolution, make)
     assert link_mentions([mention], names, {}, resolution, make) == ("old",)
     assert len(resolution.aliases) == 1
+
+
+def test_an_alias_that_comes_twice_in_one_call_is_noted_once() -> None:
+    resolution = Resolution()
+    mention = a_mention("Postgresql-16")
+    vectors = {mention.key: towards(0.96)}
+    linked = link_mentions([mention, mention], gazetteer("PostgreSQL 16"), vectors, resolution, counted())
+    assert linked == ("old",)
+    assert resolution.aliases == [("old", "Postgresql-16", "postgresql-16")]
+
+
+@pytest.mark.parametrize("in_one_text", [True, False])
+def test_a_declined_name_and_its_nominative_are_one_entity(in_one_text: bool) -> None:
+    resolution, make = Resolution(), counted()
+    declined, nominative = Mention("Москву", "москву", other_keys=("москва",)), a_mention("Москва")
+    texts = [[declined, nominative]] if in_one_text else [[declined], [nominative]]
+    linked = [link_mentions(mentions, Gazetteer(2), {}, resolution, make) for mentions in texts]
+    assert linked == [("new-1",)] * len(texts)
+    assert [entity.name for entity in resolution.new_entities] == ["Москву"]
+    assert resolution.aliases == [("new-1", "Москву", "москва")]
+
+
+def test_a_declined_name_is_linked_to_the_nominative_that_is_known() -> None:
+    resolution = Resolution()
+    declined = Mention("Москву", "москву", other_keys=("москва",))
+    assert link_mentions([declined], gazetteer("Москва"), {}, resolution, counted()) == ("old",)
+    assert resolution.aliases == [("old", "Москву", "москву")]
 
 
 def test_each_entity_is_linked_once_in_order_of_mention() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from mcp_memory.errors import InvalidInputError
 from mcp_memory.fuse import FUSED, GATED, ScoreWeights
+from mcp_memory.paths import data_folder
 from mcp_memory.settings import FILE_NAME, Settings, load_settings, sources
 
 WriteFile = Callable[[str], None]
@@ -66,6 +67,27 @@ def test_the_home_folder_is_made_absolute(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     monkeypatch.setenv("MCP_MEMORY_HOME", "~/notes")
     assert load_settings().home == tmp_path / "notes"
+
+
+@pytest.mark.parametrize("blank", ["", "   "])
+def test_a_blank_home_variable_means_the_platforms_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blank: str
+) -> None:
+    for name in ("HOME", "USERPROFILE", "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("MCP_MEMORY_HOME", blank)
+    found = load_settings().home
+    assert found == data_folder()
+    assert found.is_relative_to(tmp_path)
+
+
+def test_the_home_of_an_unknown_user_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidInputError, match="data folder"):
+        load_settings(home="~nosuchuser/x")
+    monkeypatch.setenv("MCP_MEMORY_HOME", "~nosuchuser/x")
+    with pytest.raises(InvalidInputError, match="data folder") as caught:
+        load_settings()
+    assert "MCP_MEMORY_HOME" in caught.value.hint
 
 
 def test_unknown_keys_are_ignored(write_file: WriteFile, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +150,12 @@ def test_a_bad_value_in_the_file_is_named_with_the_file(write_file: WriteFile) -
 def test_a_file_that_is_no_toml_is_refused(write_file: WriteFile, text: str) -> None:
     write_file(text)
     with pytest.raises(InvalidInputError, match=r"settings\.toml is not valid TOML: .*line 1"):
+        load_settings()
+
+
+def test_a_file_that_is_not_utf_8_is_refused(home: Path) -> None:
+    (home / FILE_NAME).write_bytes('user_id = "José"\n'.encode("latin-1"))
+    with pytest.raises(InvalidInputError, match=r"settings\.toml is not valid TOML"):
         load_settings()
 
 

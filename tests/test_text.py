@@ -131,6 +131,19 @@ def test_too_little_text_has_no_language(text: str) -> None:
     assert detect_language(text) == ""
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the pill has 5 µg of it",
+        "the value of α is small",
+        "Алексей is a friend of mine and lives here",
+        "I was in 東京 with my sister",
+    ],
+)
+def test_a_foreign_letter_or_name_does_not_decide_the_language(text: str) -> None:
+    assert detect_language(text) == "en"
+
+
 def test_the_users_languages_are_english_the_texts_own_and_the_most_frequent() -> None:
     counts = Counter({"de": 5, "fr": 1, "": 9, "en": 3})
     assert languages_for(counts) == ("en", "de", "fr")
@@ -161,6 +174,21 @@ def test_english_inflections_meet() -> None:
 def test_possessives_and_elided_articles_fall_away() -> None:
     assert terms("the user's cats") == [("user",), ("cat",)]
     assert "hiver" in forms("l'hiver", "en")
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "form"),
+    [
+        ("AI's future", ("en",), "ai"),
+        ("AI", ("en",), "ai"),
+        ("AI", ("en", "de"), "ai"),
+        ("Maria", ("en", "de"), "maria"),
+    ],
+)
+def test_a_name_that_looks_like_an_inflected_word_keeps_its_own_form(
+    text: str, languages: tuple[str, ...], form: str
+) -> None:
+    assert form in forms(text, *languages)
 
 
 def test_accents_and_width_do_not_keep_words_apart() -> None:
@@ -249,6 +277,28 @@ def test_text_without_words_has_no_terms(text: str) -> None:
     assert terms(text) == []
 
 
+def test_a_mark_without_a_letter_is_a_word_like_any_other() -> None:
+    assert terms("\u0610") == [("\u0610",)]
+
+
+# How long they may take is for the suite's time limit to say.
+@pytest.mark.parametrize(
+    ("pattern", "n", "longest"),
+    [
+        pytest.param("haus", 20_000, "haus" * 20_000, id="a compound without end"),
+        pytest.param("a", 100_000, "a" * 100_000, id="one letter"),
+        pytest.param("a.", 50_000, "a." * 49_999 + "a", id="a dotted name"),
+        pytest.param("1.2", 30_000, "1.2" * 30_000, id="a version"),
+        pytest.param("y.", 30_000, "x@" + "y." * 29_999 + "y", id="an address"),
+    ],
+)
+def test_absurdly_long_words_are_kept_whole(pattern: str, n: int, longest: str) -> None:
+    word = longest[: longest.index(pattern)] + pattern * n
+    assert terms(word, ("en", "de"))[0] == (longest,)
+    assert exact_phrases(word) == ()
+    assert split_compound(word, "de") == ()
+
+
 @given(st.text(max_size=60))
 def test_any_text_has_terms_that_are_not_empty(text: str) -> None:
     for term in terms(text, ("en", "de", "es", "ru", "ar", "fa")):
@@ -283,6 +333,11 @@ def test_words_are_known_per_language() -> None:
         ("１２３", ("123",)),
         ("7 and 7", ("7",)),
         ("a well-known plain question", ()),
+        ("he/she or his/her, and/or", ()),
+        ("where is __init__", ("__init__",)),
+        ("call _private", ("_private",)),
+        ("他有42个", ("42",)),
+        ("第3章와 5월", ("3", "5")),
         ("", ()),
     ],
 )
@@ -302,6 +357,10 @@ def test_what_a_query_asks_for_to_the_letter(query: str, phrases: tuple[str, ...
         ("i like c++", "c++", True),
         ("a+b", "a.b", False),
         ("我住在北京市", "北京", True),
+        ("他有42个", "42", True),
+        ("他有420个", "42", False),
+        ("北京2号", "北京2", True),
+        ("北京20", "北京2", False),
         ("", "42", False),
     ],
 )

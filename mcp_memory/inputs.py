@@ -1,0 +1,128 @@
+"""The door: every value from outside is checked once, here, and an error names it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from .errors import InvalidInputError
+from .records import ABOUTS, KINDS, ROLES, Filters, Message
+from .text import clean
+
+MAX_TEXT_CHARS = 200_000
+MAX_QUERY_CHARS = 200_000
+MAX_MESSAGES = 1_000
+MAX_METADATA_BYTES = 16 * 1024
+
+Moment = datetime | date | str | None
+
+
+def messages_of(text: str, messages: Sequence[Message | Mapping[str, Any]] | None) -> tuple[Message, ...]:
+    """The messages of a call, from a text or from messages as hosts send them."""
+    if messages and text.strip():
+        raise InvalidInputError("both text and messages were given", hint="give one of the two")
+    if not messages:
+        if not text.strip():
+            raise InvalidInputError("there is nothing to remember", hint="give text, or messages")
+        return (Message("user", _text("text", text)),)
+    if len(messages) > MAX_MESSAGES:
+        raise InvalidInputError(
+            f"{len(messages)} messages in one call, at most {MAX_MESSAGES}",
+            hint="split them over several calls",
+        )
+    return tuple(_message(place, message) for place, message in enumerate(messages))
+
+
+def _message(place: int, message: Message | Mapping[str, Any]) -> Message:
+    where = f"messages[{place}]"
+    if isinstance(message, Message):
+        message = {"role": message.role, "content": message.content, "name": message.speaker}
+    if not isinstance(message, Mapping):
+        raise InvalidInputError(f"{where} is no object", hint='give {"role": "user", "content": "…"}')
+    role = one_of(f"{where}.role", str(message.get("role") or "user"), ROLES)
+    content = message.get("content")
+    if isinstance(content, list):
+        # The block form of chat APIs: keep what is text.
+        content = "\n".join(
+            str(block.get("text", "")) if isinstance(block, Mapping) else str(block) for block in content
+        ).strip()
+    if content is not None and not isinstance(content, str):
+        raise InvalidInputError(
+            f"{where}.content is {type(content).__name__}, not text", hint="give the message's text"
+        )
+    name = message.get("name")
+    return Message(role, _text(where, content or ""), short(f"{where}.name", str(name or "")))
+
+
+def _text(name: str, value: str) -> str:
+    if len(value) > MAX_TEXT_CHARS:
+        raise InvalidInputError(
+            f"{name} has {len(value)} characters, at most {MAX_TEXT_CHARS} are kept", hint="split it"
+        )
+    return clean(value)
+
+
+def short(name: str, value: str) -> str:
+    """A name or id on one line, at most 200 characters."""
+    value = " ".join(clean(value).split())
+    if len(value) > 200:
+        raise InvalidInputError(f"{name} has {len(value)} characters, at most 200", hint="shorten it")
+    return value
+
+
+def one_of(name: str, value: str, allowed: Sequence[Any]) -> Any:
+    """The value, if it is among those allowed."""
+    if value not in allowed:
+        raise InvalidInputError(f"{name} {value!r} is none of {', '.join(allowed)}", hint="use one of these")
+    return value
+
+
+def moment(name: str, value: Moment, *, end_of_day: bool = False) -> datetime | None:
+    """An aware UTC time from what was given; a bare date is its first moment, or with `end_of_day` its last."""
+    if value is None or value == "":
+        return None
+    is_date = False
+    try:
+        if isinstance(value, str):
+            is_date = len(value.strip()) == 10
+            value = datetime.fromisoformat(value.strip())
+        elif not isinstance(value, datetime):
+            is_date = True
+            value = datetime(value.year, value.month, value.day)
+        aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        return aware + timedelta(days=1, microseconds=-1) if is_date and end_of_day else aware
+    except (ValueError, OverflowError) as exc:
+        raise InvalidInputError(
+            f"{name} {value!r} is no date or time",
+            hint="use ISO 8601, such as 2026-03-09 or 2026-03-09T14:30:00+01:00",
+        ) from exc
+
+
+def filters_of(given: Filters | Mapping[str, Any] | None) -> Filters:
+    """Filters from an object or a mapping with its fields, times as text."""
+    fields = given if isinstance(given, Mapping) else {n: getattr(given, n) for n in Filters.__slots__} if given else {}
+    if unknown := set(fields) - set(Filters.__slots__):
+        raise InvalidInputError(f"unknown filter {sorted(unknown)[0]!r}", hint=f"use {', '.join(Filters.__slots__)}")
+    return Filters(
+        about=one_of("about", fields.get("about") or "", ("", *ABOUTS)),
+        kind=one_of("kind", fields.get("kind") or "", ("", *KINDS)),
+        agent=short("agent", fields.get("agent") or ""),
+        since=moment("since", fields.get("since")),
+        until=moment("until", fields.get("until"), end_of_day=True),
+        metadata=metadata_of(fields.get("metadata")),
+    )
+
+
+def metadata_of(value: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A JSON object of at most `MAX_METADATA_BYTES`, as a copy."""
+    if not value:
+        return {}
+    try:
+        encoded = clean(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    except (TypeError, ValueError) as exc:
+        raise InvalidInputError(f"metadata is no JSON object: {exc}", hint="use text, numbers, lists") from exc
+    if len(encoded.encode()) > MAX_METADATA_BYTES:
+        raise InvalidInputError(
+            f"metadata has {len(encoded.encode())} bytes, at most {MAX_METADATA_BYTES}", hint="keep it short"
+        )
+    return dict(json.loads(encoded))
