@@ -12,6 +12,7 @@ from .store import commit
 from .stores import Stores
 from .text import heading
 
+KNOWN = "already known, word for word; what is known keeps its kind, run and metadata"
 QUEUED = "waits for extraction by a language model, searchable word for word until then"
 
 
@@ -182,7 +183,7 @@ def _receipt(item: Resolved, memories: Mapping[int, Memory]) -> Receipt:
     if draft.ignored_because:
         return _ignored(draft)
     if item.duplicate_of:
-        return Receipt("duplicate", item.duplicate_of, draft.text, reason="already known, word for word")
+        return Receipt("duplicate", item.duplicate_of, draft.text, reason=KNOWN)
     if item.repeats is not None:
         return Receipt("duplicate", memories[item.repeats].id, draft.text, reason="repeated within the call")
     identifier = memories[draft.source].id

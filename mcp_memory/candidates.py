@@ -158,7 +158,7 @@ def _entity_boosts(query: Query, index: UserIndex) -> Floats:
 def _speaker_matches(query: Query, index: UserIndex) -> Floats:
     if not query.speaker:
         return np.zeros(len(index), dtype=np.float32)
-    codes = index.speakers[query.speaker]
+    codes = list(index.speakers.get(query.speaker, ()))
     return np.isin(index.column("speaker"), codes).astype(np.float32)
 
 

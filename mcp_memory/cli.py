@@ -140,9 +140,7 @@ def search(
             Text(memory_.text),
         )
         if explain:
-            values = {name: getattr(hit.signals, name) for name in hit.signals.__slots__}
-            shown = "  ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
-            table.add_row("", "", "", "", Text(f"relevance {hit.relevance:.2f} = {shown}", style="dim"))
+            table.add_row("", "", "", "", Text(pack.signal_line(hit), style="dim"))
     if result.hits:
         out.print(table)
     if result.notice:

@@ -8,6 +8,7 @@ import hashlib
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ Vectors = NDArray[np.float32]
 # Published hash of the weights, so that a damaged or replaced package is noticed.
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 OVERLAP_TOKENS = 32
+# Hosts give a call up after 60 seconds.
+PATIENCE_S = 45.0
+RETRY_S = 60.0
 _BATCH = 32
 _SPECIAL_TOKENS = 2
 # A heading longer than this share of the model's window would leave no room for the text.
@@ -41,6 +45,8 @@ class Embedder:
         # The tokenizer must not be used by two threads at once.
         self._encoding = threading.Lock()
         self._model: Any = None
+        self._failure: ModelUnavailableError | None = None
+        self._retry_at = 0.0
 
     @property
     def is_loaded(self) -> bool:
@@ -48,14 +54,29 @@ class Embedder:
         return self._model is not None
 
     def load(self) -> None:
-        """Load the model; a second call returns at once, a concurrent one waits.
+        """Load the model; a second call returns at once, a concurrent one waits, but not for ever.
 
         Raises:
-            ModelUnavailableError: no such model, or its files are damaged.
+            ModelUnavailableError: no such model, its files are damaged, or another thread is still loading it.
         """
-        with self._loading:
+        if self._model is not None:
+            return
+        if not self._loading.acquire(timeout=PATIENCE_S):
+            raise ModelUnavailableError(
+                f"embedding model {self.name!r} is still being loaded", hint="try again in a minute"
+            )
+        try:
             if self._model is None:
+                if self._failure and time.monotonic() < self._retry_at:
+                    raise self._failure
                 self._model = self._loaded()
+        except ModelUnavailableError as exc:
+            if exc is not self._failure:
+                # A model that is not there is looked for on the hub, for minutes; not by every call.
+                self._failure, self._retry_at = exc, time.monotonic() + RETRY_S
+            raise
+        finally:
+            self._loading.release()
 
     @property
     def dimension(self) -> int:

@@ -1,6 +1,7 @@
 """The data folder: made for its owner only, held by one process, which says who it is."""
 
 import contextlib
+import errno
 import json
 import os
 from pathlib import Path
@@ -30,7 +31,6 @@ class DataFolder:
             path.chmod(0o700)
             self._lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)
             self._lock.acquire()
-            (path / OWNER_NAME).write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")
         except Timeout as exc:
             owner = read_owner(path).get("pid")
             raise FolderInUseError(
@@ -40,10 +40,16 @@ class DataFolder:
                 else "end the other mcp-memory, or set MCP_MEMORY_HOME to another folder",
             ) from exc
         except OSError as exc:
+            is_full = exc.errno == errno.ENOSPC
             raise StorageError(
                 f"cannot use the data folder {path}: {exc.strerror or exc}",
-                hint="make it writable for this account, or set MCP_MEMORY_HOME to another folder",
+                hint="free some disk space"
+                if is_full
+                else "make it a folder writable for this account, or set MCP_MEMORY_HOME to another",
             ) from exc
+        # Only for telling others who holds the lock; a full disk must not keep anybody from reading.
+        with contextlib.suppress(OSError):
+            (path / OWNER_NAME).write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")
 
     def release(self) -> None:
         """Let go of the folder. Safe to repeat."""

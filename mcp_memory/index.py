@@ -45,7 +45,8 @@ class UserIndex:
         self._forms: list[Sequence[str]] = []
         self._threads: dict[str, int] = {}  # last row of each thread
         self._thread_of: list[str] = []
-        self._speakers: dict[str, list[int]] = {}  # codes by the key of the name
+        self._languages_of: list[str] = []
+        self._speakers: dict[str, Counter[int]] = {}  # live rows per code, by the key of the name
         self._codes: dict[str, dict[str, int]] = {name: {"": 0} for name in _CODED}
         self._columns: dict[str, NDArray[Any]] = {
             **{name: np.zeros(0, dtype=np.int64) for name in _TIMES},
@@ -72,8 +73,8 @@ class UserIndex:
         return self._codes[column].get(value, -1)
 
     @property
-    def speakers(self) -> Mapping[str, Sequence[int]]:
-        """The codes of each speaker by the key of the name; spellings of one name have a code each."""
+    def speakers(self) -> Mapping[str, Collection[int]]:
+        """The codes of each speaker of a live row by the key of the name; spellings have a code each."""
         return self._speakers
 
     # Writing
@@ -94,6 +95,8 @@ class UserIndex:
             self._columns["n_chars"][row] = n_chars
             if is_new:
                 self.languages[memory.language] += 1
+                self._languages_of.append(memory.language)
+                self._count_speaker(memory.speaker, int(self._columns["speaker"][row]))
                 self._append_to_thread(row, memory.run_id or memory.episode_id)
                 self._index_words(row)
 
@@ -125,6 +128,8 @@ class UserIndex:
             self._columns["is_live"][row] = False
             self._forms[row] = ()
             self._drop_extra(row)
+            self.languages[self._languages_of[row]] -= 1
+            self._uncount_speaker(int(self._columns["speaker"][row]))
             self.keywords.remove(row)
             self.names.unlink(row)
             previous, following = int(self.column("previous")[row]), int(self.column("next")[row])
@@ -139,11 +144,20 @@ class UserIndex:
 
     def _code_of(self, column: str, value: str) -> int:
         codes = self._codes[column]
-        if value not in codes:
-            codes[value] = len(codes)
-            if column == "speaker" and (key := name_key(value)):
-                self._speakers.setdefault(key, []).append(codes[value])
-        return codes[value]
+        return codes.setdefault(value, len(codes))
+
+    def _count_speaker(self, name: str, code: int) -> None:
+        if key := name_key(name):
+            self._speakers.setdefault(key, Counter())[code] += 1
+
+    def _uncount_speaker(self, code: int) -> None:
+        for key, codes in list(self._speakers.items()):
+            if code in codes:
+                codes[code] -= 1
+                if not codes[code]:
+                    del codes[code]
+                if not codes:
+                    del self._speakers[key]
 
     def _new_row(self, memory_id: str, forms: Sequence[str]) -> int:
         row = len(self.ids)

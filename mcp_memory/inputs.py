@@ -13,6 +13,7 @@ MAX_TEXT_CHARS = 200_000
 MAX_QUERY_CHARS = 200_000
 MAX_MESSAGES = 1_000
 MAX_METADATA_BYTES = 16 * 1024
+MAX_METADATA_DEPTH = 32
 
 Moment = datetime | date | str | None
 
@@ -73,7 +74,9 @@ def short(name: str, value: str) -> str:
 def one_of(name: str, value: str, allowed: Sequence[Any]) -> Any:
     """The value, if it is among those allowed."""
     if value not in allowed:
-        raise InvalidInputError(f"{name} {value!r} is none of {', '.join(allowed)}", hint="use one of these")
+        raise InvalidInputError(
+            f"{name} {value!r} is none of {', '.join(filter(None, allowed))}", hint="use one of these"
+        )
     return value
 
 
@@ -117,12 +120,25 @@ def metadata_of(value: Mapping[str, Any] | None) -> dict[str, Any]:
     """A JSON object of at most `MAX_METADATA_BYTES`, as a copy."""
     if not value:
         return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"metadata is {type(value).__name__}, no object", hint='give {"key": "value"}')
     try:
-        encoded = clean(json.dumps(value, ensure_ascii=False, allow_nan=False))
-    except (TypeError, ValueError) as exc:
+        encoded = clean(json.dumps(dict(value), ensure_ascii=False, allow_nan=False))
+        depth = _depth(value)
+    except (TypeError, ValueError, RecursionError) as exc:
         raise InvalidInputError(f"metadata is no JSON object: {exc}", hint="use text, numbers, lists") from exc
+    if depth > MAX_METADATA_DEPTH:
+        raise InvalidInputError(f"metadata is nested {depth} deep, at most {MAX_METADATA_DEPTH}", hint="flatten it")
     if len(encoded.encode()) > MAX_METADATA_BYTES:
         raise InvalidInputError(
             f"metadata has {len(encoded.encode())} bytes, at most {MAX_METADATA_BYTES}", hint="keep it short"
         )
     return dict(json.loads(encoded))
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, Mapping):
+        return 1 + max(map(_depth, value.values()), default=0)
+    if isinstance(value, list | tuple):
+        return 1 + max(map(_depth, value), default=0)
+    return 0

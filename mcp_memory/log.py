@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, create_engine, event, func, select
+from sqlalchemy import URL, ColumnElement, Connection, case, create_engine, event, func, select
 from sqlalchemy.dialects.sqlite import insert as upsert
-from sqlalchemy.exc import DatabaseError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from . import schema
 from .changes import WINDOW_SIZE, Committed, batches, rows_by_id, write
@@ -44,7 +44,7 @@ class Log:
         """
         self.path = path
         self._is_closed = False
-        self._engine = create_engine(f"sqlite:///{path}", isolation_level="AUTOCOMMIT")
+        self._engine = create_engine(URL.create("sqlite", database=str(path)), isolation_level="AUTOCOMMIT")
         event.listen(self._engine, "connect", _configure)
         with self._translating(), self._engine.connect() as connection:
             self._migrate(connection)
@@ -350,8 +350,9 @@ class Log:
             raise StorageError(f"the log {self.path} has been closed", hint="open the memory again")
         try:
             yield
-        except DatabaseError as exc:
-            raise StorageError(f"the log {self.path} failed: {exc.orig}", hint=_hint(str(exc.orig))) from exc
+        except SQLAlchemyError as exc:
+            cause = getattr(exc, "orig", None) or type(exc).__name__
+            raise StorageError(f"the log {self.path} failed: {cause}", hint=_hint(str(cause))) from exc
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Connection]:

@@ -150,6 +150,11 @@ def _names(text: str, known: Container[str]) -> Iterator[tuple[int, str, EntityT
         )
         if not explained or name_key(name) in known:
             yield start, name, _type_of(name, has_title)
+            continue
+        # "Garten von Anna": a noun, and then a name.
+        owner = name.rpartition(" von ")[2]
+        if owner != name and not _is_german_noun([owner], "von "):
+            yield match.end() - len(owner), owner, _type_of(owner, has_title)
 
 
 def _is_german_noun(words: list[str], before: str) -> bool:

@@ -26,10 +26,21 @@ def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
     return payload
 
 
-def search_lines(result: SearchResult) -> str:
-    """The same hits as text, best first."""
-    lines = [_line(hit.memory, f"{hit.score:.2f}") for hit in result.hits]
+def search_lines(result: SearchResult, *, explain: bool = False) -> str:
+    """The same hits as text, best first; with `explain` each is followed by its signals."""
+    lines: list[str] = []
+    for hit in result.hits:
+        lines.append(_line(hit.memory, f"{hit.score:.2f}"))
+        if explain:
+            lines.append(f"  {signal_line(hit)}")
     return "\n".join([*lines, result.notice] if result.notice or not lines else lines)
+
+
+def signal_line(hit: Hit) -> str:
+    """The relevance of a hit and the signals that are not zero, on one line."""
+    values = {name: getattr(hit.signals, name) for name in hit.signals.__slots__}
+    shown = ", ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
+    return f"relevance {hit.relevance:.2f}: {shown}"
 
 
 def add_payload(result: AddResult) -> dict[str, Any]:

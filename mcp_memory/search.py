@@ -70,7 +70,8 @@ def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> 
     if not len(index):
         return query, ""
     try:
-        unknown = [name for key, name in query.names if index.names.by_key(key) is None]
+        with index.lock:
+            unknown = [name for key, name in query.names if index.names.by_key(key) is None]
         vector, of_names = stores.embedder.embed_query(query.text, unknown)
         vectors = dict(zip(unknown, of_names, strict=True))
         stores.tables()

@@ -126,7 +126,7 @@ def _search(memory: "Memory", given: SearchArguments) -> CallToolResult:
         run_id=given.run_id,
         as_of=given.as_of,
     )
-    return _answer(pack.search_payload(result, explain=given.explain), pack.search_lines(result))
+    return _answer(pack.search_payload(result, explain=given.explain), pack.search_lines(result, explain=given.explain))
 
 
 def _add(memory: "Memory", given: AddArguments) -> CallToolResult:
@@ -314,7 +314,9 @@ def normalised_agent_id(name: str) -> str:
 
 def _explain_invalid(exc: ValidationError) -> str:
     first = exc.errors(include_url=False)[0]
-    name = ".".join(str(part) for part in first["loc"]) or "arguments"
+    # Pydantic also names the branch of a union that failed; a caller knows only fields and places.
+    path = [str(part) for part in first["loc"] if isinstance(part, int) or str(part).isidentifier()]
+    name = ".".join(path) or "arguments"
     given = "" if first["type"] == "missing" else f" {first.get('input')!r}"[:120]
     return f"invalid_input: {name}{given}: {first['msg']} (see the tool's schema)"
 

@@ -34,10 +34,16 @@ class Settings(BaseSettings):
     )
     ranking: Ranking = Field("fused", description="fused, or gated: the reference formula")
     floor: float = Field(0.05, ge=0, le=1, description="relevance below which a search answers that it knows nothing")
-    weight_relevance: float = Field(0.9, ge=0, le=1e6, description="share of relevance in the score")
-    weight_importance: float = Field(0.05, ge=0, le=1e6, description="share of importance in the score")
-    weight_recency: float = Field(0.05, ge=0, le=1e6, description="share of recency in the score")
-    half_life_days: float = Field(30.0, gt=0, description="days after which recency is halved")
+    weight_relevance: float = Field(
+        0.9, ge=0, le=1e6, allow_inf_nan=False, description="share of relevance in the score"
+    )
+    weight_importance: float = Field(
+        0.05, ge=0, le=1e6, allow_inf_nan=False, description="share of importance in the score"
+    )
+    weight_recency: float = Field(0.05, ge=0, le=1e6, allow_inf_nan=False, description="share of recency in the score")
+    half_life_days: float = Field(
+        30.0, ge=0.001, le=1e6, allow_inf_nan=False, description="days after which recency is halved"
+    )
     optimize_every: int = Field(32, ge=1, description="writes after which LanceDB is compacted")
 
     @property

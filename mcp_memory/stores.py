@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .embedder import Embedder
-from .errors import ConflictError, McpMemoryError
+from .errors import ConflictError, McpMemoryError, StorageError
 from .ids import IdSequence
 from .index import UserIndex, load_index
 from .log import Log
@@ -45,6 +45,7 @@ class Stores:
             # Whether the tables lag behind the log; then changes leave them to `reconcile`.
             self.is_behind = self.log.has_pending()
             self._check_model()
+            self._check_log()
         except McpMemoryError:
             self.log.close()
             raise
@@ -55,6 +56,14 @@ class Stores:
             raise ConflictError(
                 f"the folder {self.settings.home} was embedded with {recorded!r}, not {self.embedder.name!r}",
                 hint=f"set MCP_MEMORY_EMBEDDING_MODEL={recorded}, or MCP_MEMORY_HOME to another folder",
+            )
+
+    def _check_log(self) -> None:
+        """Refuse to start empty beside the tables of memories that an earlier log held."""
+        if not self.dimension and any(self.tables_path.glob("memories.lance/data/*")):
+            raise StorageError(
+                f"{self.log.path} is new, but {self.tables_path} holds memories: the log was lost",
+                hint=f"put {LOG_NAME} back from a copy; to start anew, move {self.tables_path} away",
             )
 
     @property
@@ -88,10 +97,10 @@ class Stores:
         recorded = self.dimension
         dimension = recorded or self.embedder.dimension
         self._check_dimension(dimension)
-        tables = Tables(self.tables_path, dimension)
         if not recorded:
+            # Before the tables: without it their files would look like those of a lost log.
             self.log.set_meta(**{_MODEL: self.embedder.name, _DIMENSION: str(dimension)})
-        return tables
+        return Tables(self.tables_path, dimension)
 
     def _check_dimension(self, dimension: int) -> None:
         if self.embedder.is_loaded and dimension != self.embedder.dimension:

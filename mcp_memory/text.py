@@ -147,7 +147,7 @@ def languages_for(counts: Counter[str], text: str = "") -> tuple[str, ...]:
 
     At most `MAX_LANGUAGES`, English always among them: each language costs a dictionary in memory.
     """
-    ranked = [code for code, _ in counts.most_common() if code]
+    ranked = [code for code, n in counts.most_common() if code and n > 0]
     own = detect_language(text) if text else ""
     chosen = dict.fromkeys([BASE_LANGUAGE, *([own] if own else []), *ranked])
     return tuple(chosen)[:MAX_LANGUAGES]

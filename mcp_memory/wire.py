@@ -51,7 +51,7 @@ def parse_line(line: bytes) -> JSONRPCMessage:
     Raises:
         BadLineError: no JSON, or JSON that is no JSON-RPC message; its answer bears the id where one can be read.
     """
-    text = line.decode("utf-8", errors="replace")
+    text = line.decode("utf-8", errors="replace").removeprefix("\ufeff")
     try:
         message = jsonrpc_message_adapter.validate_json(text, by_name=False)
         if not (isinstance(message, JSONRPCNotification) and '"id"' in text):
@@ -139,7 +139,8 @@ class _Unanswered:
             self._settle(message.id)
 
     def _settle(self, identifier: Any) -> None:
-        self._ids.discard(identifier)
+        if isinstance(identifier, str | int):
+            self._ids.discard(identifier)
         self._changed.set()
         self._changed = anyio.Event()
 

@@ -231,7 +231,8 @@ def test_who_said_it_is_a_signal(memory: Memory) -> None:
     assert memory.search("what pet did Eva adopt?").hits[0].memory.speaker == "Eva"
 
 
-def test_a_long_text_is_one_memory_found_by_its_last_sentence(memory: Memory) -> None:
+def test_a_long_text_is_one_memory_found_by_its_last_sentence(open_memory: Opener) -> None:
+    memory = open_memory(floor=0.0)
     filler = "The committee discussed the budget of the previous quarter in detail. " * 60
     memory.add(filler + "A lighthouse keeper with a wooden leg told stories of the sea.", infer=False)
     memory.add(filler.replace("quarter", "year"), infer=False)
@@ -287,6 +288,13 @@ def test_nearly_equal_names_are_one_entity_and_different_numbers_are_two(memory:
     assert names == {"Apollo Project 16": 2, "Project Apollo 17": 1}
 
 
+def nested(depth: int) -> object:
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -304,6 +312,9 @@ def test_nearly_equal_names_are_one_entity_and_different_numbers_are_two(memory:
         ({"text": "x", "expires_at": "2020-01-01"}, "has passed"),
         ({"text": "x", "metadata": {"k": "v" * 20_000}}, "at most 16384"),
         ({"text": "x", "metadata": {"k": float("nan")}}, "no JSON object"),
+        ({"text": "x", "metadata": [["a", 1]]}, "metadata is list, no object"),
+        ({"text": "x", "metadata": {"a": nested(40)}}, "nested 41 deep, at most 32"),
+        ({"text": "x", "metadata": {"a": nested(5000)}}, "no JSON object"),
         ({"text": "x", "run_id": "r" * 300}, "run_id has 300"),
     ],
 )

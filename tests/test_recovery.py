@@ -28,7 +28,7 @@ def signals(memory: Memory) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "damage",
     [
-        pytest.param(lambda tables: shutil.rmtree(tables), id="all tables removed"),
+        pytest.param(shutil.rmtree, id="all tables removed"),
         pytest.param(lambda tables: shutil.rmtree(tables / "memories.lance"), id="one table removed"),
         pytest.param(lambda tables: shutil.rmtree(tables / "entities.lance"), id="the entities removed"),
     ],
@@ -217,3 +217,61 @@ def test_what_one_agent_says_of_itself_is_no_duplicate_of_anothers(memory: Memor
 def test_an_embedder_that_is_gone_is_reported_in_words(open_memory: Opener, tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailableError, match="cannot be loaded"):
         Embedder(str(tmp_path)).embed_query("x")
+
+
+@pytest.mark.parametrize("name", ["what?now", "a%20b", "c#d", "with space", "dots.and-dash", "größe"])
+def test_any_folder_name_holds_its_own_log(open_memory: Opener, tmp_path: Path, name: str) -> None:
+    memory = open_memory(folder=tmp_path / name)
+    memory.add("I keep bees", infer=False)
+    memory.close()
+    assert (tmp_path / name / "log.sqlite3").exists()
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name != "home"] == [name]
+
+
+def test_a_lost_log_beside_filled_tables_is_refused_and_not_started_empty(open_memory: Opener, tmp_path: Path) -> None:
+    memory = open_memory()
+    fill(memory)
+    memory.close()
+    (tmp_path / "home" / "log.sqlite3").unlink()
+    with pytest.raises(StorageError, match="the log was lost"):
+        open_memory()
+
+
+def test_the_order_of_a_run_is_the_order_of_commits_also_after_reopening(open_memory: Opener) -> None:
+    memory = open_memory()
+    slow = threading.Event()
+    embed, fast_done = memory.stores.embedder.embed_texts, threading.Event()
+
+    def embed_texts(texts: Any) -> Any:
+        if "slow" in texts[0][1]:
+            slow.set()
+            fast_done.wait(timeout=30)
+        return embed(texts)
+
+    memory.stores.embedder.embed_texts = embed_texts  # type: ignore[method-assign]
+    try:
+        thread = threading.Thread(target=memory.add, args=("the slow one",), kwargs={"infer": False, "run_id": "r"})
+        thread.start()
+        slow.wait(timeout=30)
+        memory.add("the fast one", infer=False, run_id="r")
+        fast_done.set()
+        thread.join(timeout=30)
+    finally:
+        del memory.stores.embedder.embed_texts
+
+    def order(opened: Memory) -> list[str]:
+        index = opened.stores.index_of("ana")
+        first = next(row for row in range(len(index)) if index.column("previous")[row] < 0)
+        return [index.ids[first], index.ids[int(index.column("next")[first])]]
+
+    live = order(memory)
+    memory.close()
+    assert order(open_memory()) == live
+
+
+def test_a_deleted_speaker_no_longer_counts_as_one(memory: Memory) -> None:
+    said = memory.add(messages=[{"content": "Good morning", "name": "Maria"}], infer=False).results[0]
+    memory.add("Berlin is where Maria Quintela works", infer=False)
+    assert list(memory.stores.index_of("ana").speakers) == ["maria"]
+    memory.delete(said.id)
+    assert list(memory.stores.index_of("ana").speakers) == []

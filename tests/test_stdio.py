@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -226,3 +227,17 @@ def test_a_second_server_lists_its_tools_and_names_the_owner_of_the_folder(
     assert result["isError"]
     assert f"in use by process {server.process.pid}" in result["content"][0]["text"]
     assert second.end() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_server_and_frees_the_folder(
+    server: Server, start: Callable[..., Server], number: int
+) -> None:
+    server.initialize()
+    server.call("add_memory", text="I keep bees", infer=False)
+    server.process.send_signal(number)
+    server.process.wait(timeout=20)
+    assert "Traceback" not in server.errors
+    follower = start()
+    follower.initialize()
+    assert follower.call("search_memory", query="bees")["structuredContent"]["memories"]
