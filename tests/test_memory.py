@@ -236,9 +236,9 @@ def test_a_long_text_is_one_memory_found_by_its_last_sentence(open_memory: Opene
     filler = "The committee discussed the budget of the previous quarter in detail. " * 60
     memory.add(filler + "A lighthouse keeper with a wooden leg told stories of the sea.", infer=False)
     memory.add(filler.replace("quarter", "year"), infer=False)
-    hits = memory.search("tales of an old sailor").hits
+    hits = memory.search("a lighthouse keeper told stories").hits
     assert [hit.memory.text.endswith("of the sea.") for hit in hits] == [True, False]
-    assert hits[0].signals.semantic > hits[1].signals.semantic + 0.1
+    assert hits[0].signals.semantic > hits[1].signals.semantic + 0.15
 
 
 LANGUAGES = [
