@@ -1,6 +1,25 @@
 """Things that tests make for themselves."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+
+from mcp_memory.records import Memory
+
+_SEEN = datetime(2026, 1, 1, tzinfo=UTC)
+_BARE = Memory(
+    id="01kq8z3m5v2w", user_id="ana", agent_id="claude-desktop", run_id="", position=0, speaker="", role="user",
+    about="user", kind="note", text="Ana lives in Lisbon", lemmas="ana live lisbon", hash="", language="en",
+    importance=0.5, observed_at=_SEEN, created_at=_SEEN, updated_at=_SEEN, expires_at=None, valid_from=None,
+    invalid_at=None, closed_at=None, superseded_by="", state="active", episode_id="01kq8z3m5v2v", metadata={},
+    model="", prompt="", revision="",
+)  # fmt: skip
+
+
+def a_memory(**fields: Any) -> Memory:
+    """An active note of user ana, with some fields set."""
+    return replace(_BARE, **fields)
 
 
 def tiny_model(folder: Path, dimension: int) -> str:

@@ -20,38 +20,10 @@ from mcp_memory.pack import (
     search_payload,
 )
 from mcp_memory.records import AddResult, DeleteResult, Hit, Memory, Receipt, SearchResult, Signals
+from tests.builders import a_memory
 
 MARCH = datetime(2026, 3, 9, 12, tzinfo=UTC)
-BARE = Memory(
-    id="01kq8z3m5v2w",
-    user_id="ana",
-    agent_id="claude-desktop",
-    run_id="",
-    position=0,
-    speaker="",
-    role="user",
-    about="user",
-    kind="note",
-    text="Ana lives in Lisbon",
-    lemmas="ana live lisbon",
-    hash="",
-    language="en",
-    importance=0.5,
-    observed_at=MARCH,
-    created_at=MARCH,
-    updated_at=MARCH,
-    expires_at=None,
-    valid_from=None,
-    invalid_at=None,
-    closed_at=None,
-    superseded_by="",
-    state="active",
-    episode_id="01kq8z3m5v2v",
-    metadata={},
-    model="",
-    prompt="",
-    revision="",
-)
+BARE = a_memory(observed_at=MARCH)
 FULL = replace(BARE, about="agent", kind="preference", valid_from=MARCH, invalid_at=MARCH)
 
 

@@ -12,6 +12,7 @@ from mcp_memory.records import Draft, Entity, Episode, Memory, Mention, Message,
 from mcp_memory.resolve import SAME_NAME_SIMILARITY, Resolution, find_duplicate, link_mentions
 from mcp_memory.score import Floats
 from mcp_memory.text import content_hash
+from tests.builders import a_memory
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -42,35 +43,15 @@ EPISODE = Episode(
     expires_at=None,
     metadata={},
 )
-KNOWN = Memory(
+KNOWN = a_memory(
     id="01kq8z3m5v2w",
-    user_id="ana",
     agent_id="claude",
     run_id="run-1",
-    position=0,
     speaker="Ana",
-    role="user",
-    about="user",
-    kind="note",
     text=TEXT,
-    lemmas="",
     hash=content_hash(TEXT),
-    language="en",
-    importance=0.5,
     observed_at=NOW - DAY,
-    created_at=NOW - DAY,
-    updated_at=NOW - DAY,
-    expires_at=None,
-    valid_from=None,
-    invalid_at=None,
-    closed_at=None,
-    superseded_by="",
-    state="active",
     episode_id="01kq8z3m5v2u",
-    metadata={},
-    model="",
-    prompt="",
-    revision="",
 )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mcp_memory.index import UserIndex
 from mcp_memory.records import ABOUTS, KINDS, SCOPES, Filters, Memory, Owner, Selection
+from tests.builders import a_memory
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 days = st.integers(0, 9).map(lambda number: DAY + timedelta(days=number))
@@ -18,16 +19,9 @@ agents = st.sampled_from(["claude", "cursor"])
 runs = st.sampled_from(["", "r1", "r2"])
 metadata = st.dictionaries(st.sampled_from(["p", "q"]), st.sampled_from([1, True, "x", None]), max_size=2)
 
-BASE = Memory(
-    id="", user_id="ana", agent_id="", run_id="", position=0, speaker="", role="user", about="user", kind="note",
-    text="t", lemmas="t", hash="", language="", importance=0.5, observed_at=DAY, created_at=DAY, updated_at=DAY,
-    expires_at=None, valid_from=None, invalid_at=None, closed_at=None, superseded_by="", state="active",
-    episode_id="e", metadata={}, model="", prompt="", revision="",
-)  # fmt: skip
-
 memories = st.lists(
     st.builds(
-        lambda **fields: replace(BASE, **fields),
+        a_memory,
         agent_id=agents,
         run_id=runs,
         about=st.sampled_from(ABOUTS),
