@@ -72,6 +72,8 @@ def singles_or_batches(embedder: Embedder, count: int, asked: Sequence[str]) -> 
             for n in track(range(count), description=f"adding {count} singly", transient=True)
         ]
         fill(batched, 0, count)
+        single.settle()
+        batched.settle()
         rounds = [(search_median(single, asked), search_median(batched, asked)) for _ in range(5)]
         sizes = [disk_megabytes(Path(folder)) for folder in (one, many)]
         # LanceDB itself, which the index in memory is read from.
@@ -100,6 +102,8 @@ def searches_between_adds(embedder: Embedder, size: int, asked: Sequence[str]) -
         between: list[float] = []
         number = size
         for _ in range(5):
+            # Upkeep that the adds began belongs to the searches between adds, not to these.
+            memory.settle()
             alone += [milliseconds(lambda q=q: memory.search(q)) for q in asked]  # type: ignore[misc]
             for question in asked:
                 memory.add(sentence(number), infer=False)

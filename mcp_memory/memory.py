@@ -242,6 +242,10 @@ class Memory:
         """Numbers of this user's memories by state, entities, episodes and waiting jobs."""
         return self._parts.stores.log.counts(self.user_id)
 
+    def settle(self) -> None:
+        """Wait until the upkeep that follows writes is done; for measuring, and before copying the folder."""
+        self._parts.upkeep.settle()
+
     def close(self) -> None:
         """Finish upkeep and let go of the folder. Safe to repeat."""
         self._parts.close()

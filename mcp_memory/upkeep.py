@@ -46,6 +46,12 @@ class Upkeep:
             # The change stands; RuntimeError is an executor that is shutting down.
             logger.warning("upkeep was put off: %s", exc)
 
+    def settle(self) -> None:
+        """Wait until nothing is running and nothing is due."""
+        while self._running is not None and not self._running.done():
+            self._running.result()
+            self.after_write()
+
     def finish(self) -> None:
         """Do what is due, wait for it, then accept nothing more. Safe to repeat."""
         self.after_write()
