@@ -218,6 +218,7 @@ def memory_row(memory: Memory) -> dict[str, Any]:
 
 
 def rows_by_id(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
+    """Rows of the memories with these ids, by id; unknown ids are absent."""
     return {
         row["id"]: row
         for part in batches(ids)
@@ -226,6 +227,7 @@ def rows_by_id(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
 
 
 def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The ids in parts small enough for one statement."""
     for start in range(0, len(ids), _MAX_VARIABLES):
         yield ids[start : start + _MAX_VARIABLES]
 

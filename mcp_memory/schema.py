@@ -42,9 +42,11 @@ class UtcMicros(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002
+        """Microseconds for an aware time."""
         return None if value is None else to_micros(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """The aware time of a number of microseconds."""
         return None if value is None else from_micros(value)
 
 
@@ -55,9 +57,11 @@ class Json(TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
+        """Compact text for a value."""
         return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        """The value of a text."""
         return None if value is None else json.loads(value)
 
 

@@ -31,9 +31,9 @@ for number in range(first, first + 12):
     # The first statement brings the entity, the tenth is one among many.
     if number == first + (0 if moment == "before the entities" else 9):
         if moment == "after the log":
-            store.apply_pending = die
+            store._update_tables = die
         elif moment == "before the entities":
-            store._apply_entities = die
+            tables.Tables.put_entities = die
         elif moment == "during optimize":
             optimize = tables.Tables.optimize
             def dying(self):

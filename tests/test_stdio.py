@@ -187,6 +187,7 @@ def hostile_strings(count: int) -> list[str]:
     return fixed[:count]
 
 
+@pytest.mark.timeout(900)
 def test_a_thousand_hostile_strings_each_get_an_answer_and_no_foreign_memory(
     start: Callable[..., Server], open_memory: Opener, tmp_path: Path
 ) -> None:
