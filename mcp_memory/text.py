@@ -39,7 +39,6 @@ _BY_SCRIPT = (
 _LATIN_LETTER = regex.compile(r"\p{Latin}")
 _LATIN: Sequence[str] = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "da", "nb", "pl", "cs", "tr", "id")
 _LEMMA_LANGUAGES = frozenset(_LATIN) | {"ru", "uk", "ar", "fa", "el", "he", "hy", "ka", "hi"}
-_SCRIPT_OF = {code: codes for _, codes in _BY_SCRIPT for code in codes}
 _LETTER_CLUES = (
     ("uk", regex.compile(r"[іїєґ]")),
     ("fa", regex.compile(r"[پچژگ‌]")),
