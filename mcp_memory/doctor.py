@@ -119,7 +119,7 @@ def _log(memory: Memory) -> tuple[str, str]:
 
 def _model(memory: Memory) -> tuple[str, str]:
     embedder = memory.stores.embedder
-    return f"{embedder.name}, {embedder.dimension} dimensions", ""
+    return f"{embedder.name}, {embedder.dimension} dimensions, in {embedder.load().runtime}", ""
 
 
 def _tables(memory: Memory) -> tuple[str, str]:

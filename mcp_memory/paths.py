@@ -1,4 +1,4 @@
-"""Where the data folder is. Standard library only, so that a process starting up can ask at no cost."""
+"""Where things are kept. Standard library only, so that a process starting up can ask at no cost."""
 
 import os
 import sys
@@ -24,3 +24,14 @@ def data_folder(environment: Mapping[str, str] = os.environ, platform: str = sys
     # The XDG specification says that a relative value is to be ignored.
     shared = environment.get("XDG_DATA_HOME", "")
     return (Path(shared) if shared.startswith("/") else home / ".local" / "share") / NAME
+
+
+def cache_folder(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """The platform's place for what can be made again. Absolute, not created."""
+    home = Path.home()
+    if platform == "darwin":
+        return home / "Library" / "Caches" / NAME
+    if platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / NAME / "Cache"
+    shared = environment.get("XDG_CACHE_HOME", "")
+    return (Path(shared) if shared.startswith("/") else home / ".cache") / NAME

@@ -25,7 +25,7 @@ def a_memory(**fields: Any) -> Memory:
 def tiny_model(folder: Path, dimension: int) -> str:
     """A real sentence-transformers model of a few thousand weights, made here."""
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     base = folder / "base"

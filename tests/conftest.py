@@ -11,6 +11,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from mcp_memory.embedder import Embedder
+from mcp_memory.graph import build_graph
 from mcp_memory.memory import Memory
 
 hypothesis_settings.register_profile(
@@ -59,7 +60,8 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
-    """The packaged model."""
+    """The packaged model, as it is used from the second start on; the processes that tests start find it too."""
+    build_graph()
     model = Embedder()
     model.load()
     return model

