@@ -103,7 +103,7 @@ def search(
     threshold: Annotated[float, typer.Option(help="Least relevance of a hit, 0 to 1.")] = 0.0,
     scope: Annotated[str, typer.Option(help="all, user, agent or run.")] = "all",
     run_id: Annotated[str, typer.Option(help="The conversation, for scope run.")] = "",
-    as_of: Annotated[str, typer.Option(help="ISO date: what was true then.")] = "",
+    as_of: Annotated[str, typer.Option(help="ISO date: leave out what came later.")] = "",
     known_at: Annotated[str, typer.Option(help="ISO date: what had been recorded by then.")] = "",
     about: About = "",
     kind: Kind = "",
@@ -162,10 +162,11 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List memories, newest first."""
+    states = state or ["active", "raw"]
     with _memory("Reading") as memory:
         found = memory.list(
             filters=_filters(about, kind, agent, since, until, meta),
-            states=state or ("active", "raw"),
+            states=states,
             run_id=run_id,
             limit=limit,
             offset=offset,
@@ -185,8 +186,8 @@ def list_(
         )
     if found:
         out.print(table)
-    n_all = counts.get("active", 0) + counts.get("raw", 0)
-    out.print(Text(f"{len(found)} shown, {n_all} memories in all", style="dim"))
+    n_all = sum(counts.get(name, 0) for name in states)
+    out.print(Text(f"{len(found)} shown, {n_all} {' or '.join(states)} in all", style="dim"))
 
 
 @app.command()

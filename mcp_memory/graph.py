@@ -49,6 +49,8 @@ class Graph:
         Raises:
             Exception: whatever ONNX Runtime raises for a file that is no such graph.
         """
+        # Read when the library is imported. Some builds report usage over the network unless told not to.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -69,12 +71,10 @@ class Graph:
 
     def encode(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:  # noqa: ARG002 - read alike
         """Normalised vectors, shape (len(texts), dimension)."""
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
         encoded = self._tokenizer.encode_batch(list(texts))
-        fed = (
-            np.array([[getattr(item, name) for item in encoded] for name in ("ids", "attention_mask", "type_ids")])
-            if encoded
-            else np.zeros((3, 0, _MIN_TOKENS), dtype=np.int64)
-        )
+        fed = np.array([[getattr(item, name) for item in encoded] for name in ("ids", "attention_mask", "type_ids")])
         vectors: NDArray[np.float32]
         [vectors] = self._session.run([_OUTPUT], dict(zip(_INPUTS, fed, strict=True)))
         return vectors

@@ -10,13 +10,16 @@ from typing import Any
 from .records import AddResult, DeleteResult, Hit, Memory, Receipt, SearchResult
 
 _PLAIN_KINDS = ("message", "note")
+# Characters of text in one answer, shared by its hits, so that a long memory does not fill a model's context.
+MAX_REPLY_CHARS = 20_000
+_MIN_TEXT_CHARS = 1_000
 # Line breaks to Unicode, though not to JSON.
 _LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 
 
 def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
     """The structured answer of a search; empty fields are left out, since every host pays for them."""
-    payload: dict[str, Any] = {"memories": [_hit_payload(hit, explain=explain) for hit in result.hits]}
+    payload: dict[str, Any] = {"memories": [_hit_payload(hit, _share(result), explain=explain) for hit in result.hits]}
     if result.notice:
         payload["notice"] = result.notice
     if result.closest_score is not None:
@@ -30,7 +33,7 @@ def search_lines(result: SearchResult, *, explain: bool = False) -> str:
     """The same hits as text, best first; with `explain` each is followed by its signals."""
     lines: list[str] = []
     for hit in result.hits:
-        lines.append(_line(hit.memory, f"{hit.score:.2f}"))
+        lines.append(_line(hit.memory, f"{hit.score:.2f}", _share(result)))
         if explain:
             lines.append(f"  {signal_line(hit)}")
     return "\n".join([*lines, result.notice] if result.notice or not lines else lines)
@@ -88,16 +91,34 @@ def memory_payload(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in ("", {})}
 
 
-def _hit_payload(hit: Hit, *, explain: bool) -> dict[str, Any]:
+def _share(result: SearchResult) -> int:
+    """How many characters of each hit are shown."""
+    return max(_MIN_TEXT_CHARS, MAX_REPLY_CHARS // max(1, len(result.hits)))
+
+
+def clip(text: str, max_chars: int) -> str:
+    """The beginning of a text that is too long, with a note of how much is missing.
+
+    >>> clip("a" * 30, 10)
+    'aaaaaaaaaa … (20 more characters; top_k 1 shows more)'
+    """
+    if len(text) <= max_chars:
+        return text
+    return f"{text[:max_chars]} … ({len(text) - max_chars} more characters; top_k 1 shows more)"
+
+
+def _hit_payload(hit: Hit, max_chars: int, *, explain: bool) -> dict[str, Any]:
     memory = hit.memory
     who = {"speaker": memory.speaker} if memory.speaker else {"agent": memory.agent_id}
     payload: dict[str, Any] = {
         "id": memory.id,
-        "text": memory.text,
+        "text": clip(memory.text, max_chars),
         "score": round(hit.score, 2),
         **who,
         "date": memory.observed_at.date().isoformat(),
     }
+    if memory.role != "user":
+        payload["role"] = memory.role
     if memory.about != "user":
         payload["about"] = memory.about
     if memory.kind not in _PLAIN_KINDS:
@@ -119,9 +140,9 @@ def quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).translate(_LINE_BREAKS)
 
 
-def _line(memory: Memory, score: str) -> str:
-    who = memory.speaker or memory.agent_id
-    quoted = quote(memory.text)
+def _line(memory: Memory, score: str, max_chars: int) -> str:
+    who = (memory.speaker or memory.agent_id) + (f" ({memory.role})" if memory.role != "user" else "")
+    quoted = quote(clip(memory.text, max_chars))
     return f"[{memory.id}] {memory.observed_at.date().isoformat()} {who}: {quoted} ({score})"
 
 

@@ -44,7 +44,8 @@ _LETTER_CLUES = (
     ("fa", regex.compile(r"[پچژگ‌]")),
 )
 
-_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]++(?:[’'‌][\p{L}\p{M}\p{N}]++)*+")
+# A word, or a pictograph, which is a word by itself.
+_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]++(?:[’'‌][\p{L}\p{M}\p{N}]++)*+|\p{Extended_Pictographic}")
 UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々〆\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
 _HAN = regex.compile(r"\p{Han}")
 # A code, version, address or number whose parts mean something only together.

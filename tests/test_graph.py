@@ -59,6 +59,20 @@ def test_pytorch_is_not_imported_for_the_graph(embedder: Embedder) -> None:
     assert done.stdout.split() == ["False", "False"], done.stderr
 
 
+def test_the_runtime_is_told_to_report_nothing_and_leaves_nothing_behind(made: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from mcp_memory.graph import Graph;"
+        "Graph(Path(sys.argv[1])).encode(['bees'], is_query=True);"
+        "import os; print(os.environ['ORT_DISABLE_TELEMETRY'])"
+    )
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(made)], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "1"
+    assert list(tmp_path.rglob("*")) == []
+
+
 @pytest.mark.parametrize("damage", ["flip", "cut"])
 def test_a_damaged_graph_is_removed_and_the_model_serves(made: Path, empty_cache: Path, damage: str) -> None:
     content = bytearray(made.read_bytes())
