@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from . import schema
-from .records import Change, Entity, Memory
+from .records import SEARCHABLE, Change, Entity, Memory
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages
 
 WINDOW_SIZE = 10
@@ -45,9 +45,11 @@ def write(connection: Connection, change: Change) -> Committed:
             [{"entity_id": i, "name": name, "name_key": key} for i, name, key in change.aliases],
         )
     linked = _links_of(connection, [memory.id for memory in change.memories])
-    gone = [memory for memory in change.memories if memory.state == "deleted"]
     touched = {entity_id for _, entity_id in change.links} | {entity.id for entity in change.entities}
-    touched |= _forget(connection, gone)
+    touched |= _unlink(connection, [memory.id for memory in change.memories if memory.state not in SEARCHABLE])
+    _forget(connection, [memory for memory in change.memories if memory.state == "deleted"])
+    if change.finished_job:
+        connection.execute(update(jobs).where(jobs.c.id == change.finished_job).values(state="done", last_error=""))
     kept, removed = _recount(connection, touched, change.id)
     _write_events(connection, change, before, linked, removed)
     through = connection.scalar(select(func.max(events.c.sequence))) or 0
@@ -63,23 +65,24 @@ def _links_of(connection: Connection, memory_ids: Sequence[str]) -> dict[str, li
     return found
 
 
-def _forget(connection: Connection, gone: Sequence[Memory]) -> set[str]:
-    """Remove what else speaks of deleted memories; returns the entities that lost a link.
+def _unlink(connection: Connection, memory_ids: Sequence[str]) -> set[str]:
+    """Take the links of memories that nobody finds any more; returns the entities that lost one."""
+    of_these = entity_links.c.memory_id.in_(memory_ids)
+    lost = set(connection.scalars(select(entity_links.c.entity_id).where(of_these)))
+    connection.execute(delete(entity_links).where(of_these))
+    return lost
+
+
+def _forget(connection: Connection, gone: Sequence[Memory]) -> None:
+    """Remove what else speaks of deleted memories.
 
     The next extraction reads the message window, and a waiting job reads its episode: neither may bring back
     what was deleted.
     """
-    if not gone:
-        return set()
-    ids = [memory.id for memory in gone]
-    of_these = entity_links.c.memory_id.in_(ids)
-    lost = set(connection.scalars(select(entity_links.c.entity_id).where(of_these)))
-    connection.execute(delete(entity_links).where(of_these))
     for memory in gone:
         of_user = messages.c.user_id == memory.user_id
         connection.execute(delete(messages).where(of_user, messages.c.content == memory.text))
         _cancel_jobs(connection, memory)
-    return lost
 
 
 def _insert_episode(connection: Connection, change: Change) -> None:
@@ -119,8 +122,6 @@ def _insert_episode(connection: Connection, change: Change) -> None:
             {
                 **asdict(change.job),
                 "state": "waiting",
-                "attempts": 0,
-                "last_error": "",
                 "created_at": change.at,
             },
         )
@@ -190,7 +191,7 @@ def _write_events(
             "operation": change.operation,
             "memory_id": memory.id,
             "before": _as_event(before[memory.id], linked.get(memory.id)) if memory.id in before else None,
-            "after": _as_event(memory_row(memory), linked.get(memory.id) if memory.state != "deleted" else None),
+            "after": _as_event(memory_row(memory), linked.get(memory.id) if memory.state in SEARCHABLE else None),
         }
         for memory in change.memories
     ]

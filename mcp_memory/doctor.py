@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from .backlog import count_jobs
 from .errors import FolderInUseError, McpMemoryError
 from .memory import Memory
 from .reconcile import catch_up
-from .settings import Settings, load_settings, sources
+from .settings import Settings, load_settings, sources, unknown_names
 
 # LanceDB needs AVX2; without it the process dies and no exception can be caught.
 _PROBE = "import lancedb"
@@ -74,7 +75,9 @@ def _guarded(name: str, look: Callable[[Memory], tuple[str, str]], memory: Memor
 
 def _settings(settings: Settings) -> Check:
     changed = [f"{name} from {source}" for name, source in sources(settings).items() if source != "default"]
-    return Check("settings", ", ".join(changed) or "all at their defaults")
+    unknown = ", ".join(unknown_names(settings))
+    advice = f"correct or remove {unknown}: there is no such setting" if unknown else ""
+    return Check("settings", ", ".join(changed) or "all at their defaults", advice)
 
 
 def _disk(settings: Settings) -> Check:
@@ -113,13 +116,21 @@ def _log(memory: Memory) -> tuple[str, str]:
     counts = memory.stats()
     if found != "ok":
         return found, "restore a copy of the data folder"
-    waiting = f", {counts['jobs']} texts waiting for extraction" if counts["jobs"] else ""
+    queue = count_jobs(memory.stores.log)
+    waiting = f", {queue.n_waiting} texts waiting for extraction" if queue.n_waiting else ""
+    if queue.last_error:
+        waiting += f" (last trouble: {queue.last_error})"
     return f"{counts.get('active', 0) + counts.get('raw', 0)} memories{waiting}", ""
 
 
 def _model(memory: Memory) -> tuple[str, str]:
     embedder = memory.stores.embedder
     return f"{embedder.name}, {embedder.dimension} dimensions, in {embedder.load().runtime}", ""
+
+
+def _language_model(memory: Memory) -> tuple[str, str]:
+    # Without one everything else works, so its absence is nothing to be mended.
+    return memory.language_model.describe(), ""
 
 
 def _tables(memory: Memory) -> tuple[str, str]:
@@ -140,6 +151,7 @@ def _coverage(memory: Memory) -> tuple[str, str]:
 _LOOKS: dict[str, Callable[[Memory], tuple[str, str]]] = {
     "log": _log,
     "embedding model": _model,
+    "language model": _language_model,
     "tables": _tables,
     "index coverage": _coverage,
 }

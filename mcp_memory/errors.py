@@ -53,3 +53,9 @@ class FolderInUseError(StorageError):
     """Another process holds the data folder."""
 
     code = "folder_in_use"
+
+
+class ModelOutputError(McpMemoryError):
+    """A model answered, and the answer cannot be used."""
+
+    code = "model_output"

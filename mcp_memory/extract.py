@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Container
+from dataclasses import replace
 
 from .mentions import find_mentions
-from .records import Draft, Episode, Kind, Message, State
+from .records import Draft, Episode, Message, State
 from .text import content_hash, detect_language, languages_for, lemmas
 
 
@@ -16,31 +17,29 @@ def verbatim(episode: Episode, *, languages: Counter[str], known_names: Containe
     """
     state: State = "raw" if episode.infer else "active"
     return [
-        _draft(place, message, episode.kind, state, languages, known_names)
+        draft_of(place, message, message.content, episode, state, languages, known_names)
         for place, message in enumerate(episode.messages)
     ]
 
 
-def _draft(
+def draft_of(
     place: int,
     message: Message,
-    kind: Kind,
+    text: str,
+    episode: Episode,
     state: State,
     languages: Counter[str],
     known_names: Container[str],
 ) -> Draft:
-    text = message.content
+    """A text as a draft, with its words and names; an empty one is marked as ignored."""
+    draft = Draft(place, message, text, "", "", "", episode.kind, state, (), episode.about)
     if not text.strip():
-        return Draft(place, message, text, "", "", "", kind, state, (), ignored_because="the text is empty")
+        return replace(draft, ignored_because="the text is empty")
     chosen = languages_for(languages, text)
-    return Draft(
-        source=place,
-        message=message,
-        text=text,
+    return replace(
+        draft,
         lemmas=lemmas(text, chosen),
         hash=content_hash(text),
         language=detect_language(text),
-        kind=kind,
-        state=state,
         mentions=find_mentions(text, known_names, chosen),
     )

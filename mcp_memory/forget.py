@@ -45,4 +45,10 @@ def _find(memory_id: str, owner: Owner, stores: Stores) -> Memory:
             f"memory {wanted!r} was deleted on {memory.updated_at.date().isoformat()}",
             hint="nothing is left to do",
         )
+    if memory.state == "distilled":
+        came_of_it = ", ".join(memory.superseded_by.split()) or "nothing"
+        raise NotFoundError(
+            f"memory {wanted!r} has given way to what was read out of it: {came_of_it}",
+            hint="delete those",
+        )
     return memory

@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from . import schema
 from .changes import WINDOW_SIZE, Committed, batches, rows_by_id, write
 from .errors import StorageError
-from .records import Change, Entity, Filters, Memory, Message
+from .records import SEARCHABLE, Change, Entity, Filters, Memory, Message
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages, meta
 
 _APPLIED = "applied_through"
@@ -83,19 +83,19 @@ class Log:
 
     def get_meta(self, key: str) -> str:
         """A recorded property of the folder, '' where there is none."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return str(connection.scalar(select(meta.c.value).where(meta.c.key == key)) or "")
 
     def set_meta(self, **values: str) -> None:
         """Record properties of the folder, replacing earlier values."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             for key, value in values.items():
                 _set_meta(connection, key, value)
 
     def last_id(self) -> str:
         """The largest id ever given out, '' in an empty log."""
         columns = (memories.c.id, entities.c.id, episodes.c.id, jobs.c.id, events.c.change_id)
-        with self._reading() as connection:
+        with self.reading() as connection:
             return max(connection.scalar(select(func.max(column))) or "" for column in columns)
 
     # Writing
@@ -108,7 +108,7 @@ class Log:
         Raises:
             StorageError: nothing was written.
         """
-        with self._writing() as connection:
+        with self.writing() as connection:
             self._record_applied(connection)
             return write(connection, change)
 
@@ -116,7 +116,7 @@ class Log:
 
     def pending(self) -> Pending:
         """Every row whose last event came after what was applied."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             found = connection.execute(
                 select(events.c.sequence, events.c.memory_id, events.c.entity_id)
                 .where(events.c.sequence > self._applied_through, events.c.operation != "sight")
@@ -149,12 +149,12 @@ class Log:
 
     def get_memories(self, ids: Sequence[str]) -> dict[str, Memory]:
         """The memories with these ids, whatever their state and owner; unknown ids are absent."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return {key: _memory(row) for key, row in rows_by_id(connection, ids).items()}
 
     def get_texts(self, ids: Sequence[str]) -> dict[str, str]:
         """The texts of the memories with these ids; unknown ids are absent."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return {
                 row.id: row.text
                 for part in batches(ids)
@@ -187,7 +187,7 @@ class Log:
             conditions.append(memories.c.observed_at <= filters.until)
         if filters.metadata:
             conditions.append(memories.c.id.in_(self.ids_with_metadata(user_id, filters)))
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(
                 select(memories).where(*conditions).order_by(memories.c.id.desc()).limit(limit).offset(offset)
             )
@@ -195,7 +195,7 @@ class Log:
 
     def ids_with_metadata(self, user_id: str, filters: Filters) -> set[str]:
         """Ids of the user's memories whose metadata equals every wanted key; true is not 1, 1 is 1.0."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(
                 select(memories.c.id, memories.c.metadata).where(
                     memories.c.user_id == user_id, func.length(memories.c.metadata) > 2
@@ -206,10 +206,10 @@ class Log:
     def index_rows(self, user_id: str) -> Iterator[Any]:
         """What the in-memory index needs of each searchable or ended memory, in order of thread and position."""
         columns = [memories.c[name] for name in _INDEX_COLUMNS]
-        with self._reading() as connection:
+        with self.reading() as connection:
             yield from connection.execute(
                 select(*columns, func.length(memories.c.text).label("n_chars"))
-                .where(memories.c.user_id == user_id, memories.c.state.in_(("active", "raw", "invalid")))
+                .where(memories.c.user_id == user_id, memories.c.state.in_(SEARCHABLE))
                 .order_by(
                     memories.c.run_id,
                     # Without a run the call is the thread; within one, positions alone are the order.
@@ -221,7 +221,7 @@ class Log:
 
     def same_text(self, user_id: str, hashes: Collection[str]) -> list[Memory]:
         """Active and raw memories of a user with one of these hashes, oldest first."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             found: list[Memory] = []
             for part in batches(list(hashes)):
                 rows = connection.execute(
@@ -238,7 +238,7 @@ class Log:
         """The place of the next memory in a run, 0 for the first and for memories without a run."""
         if not run_id:
             return 0
-        with self._reading() as connection:
+        with self.reading() as connection:
             last = connection.scalar(
                 select(func.max(memories.c.position)).where(memories.c.user_id == user_id, memories.c.run_id == run_id)
             )
@@ -249,7 +249,7 @@ class Log:
         wanted: list[ColumnElement[bool]] = []
         if user_id:
             wanted.append(entities.c.user_id == user_id)
-        with self._reading() as connection:
+        with self.reading() as connection:
             if ids is None:
                 rows = connection.execute(select(entities).where(*wanted)).mappings().all()
             else:
@@ -262,7 +262,7 @@ class Log:
 
     def get_aliases(self, user_id: str) -> list[tuple[str, str]]:
         """(entity_id, name_key) of every alias of a user's entities."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(
                 select(aliases.c.entity_id, aliases.c.name_key)
                 .join(entities, entities.c.id == aliases.c.entity_id)
@@ -272,7 +272,7 @@ class Log:
 
     def get_links(self, user_id: str) -> list[tuple[str, str]]:
         """(memory_id, entity_id) of every link of a user."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(
                 select(entity_links.c.memory_id, entity_links.c.entity_id)
                 .join(entities, entities.c.id == entity_links.c.entity_id)
@@ -282,7 +282,7 @@ class Log:
 
     def window(self, user_id: str, agent_id: str, run_id: str) -> list[Message]:
         """The last messages of a scope, oldest first, at most `WINDOW_SIZE`."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(
                 select(messages.c.role, messages.c.content, messages.c.speaker)
                 .where(
@@ -297,7 +297,7 @@ class Log:
 
     def get_events(self, memory_id: str) -> list[dict[str, Any]]:
         """The events of one memory, oldest first."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(select(events).where(events.c.memory_id == memory_id).order_by(events.c.sequence))
             return [dict(row) for row in rows.mappings()]
 
@@ -307,7 +307,7 @@ class Log:
         def of(table: Any) -> list[ColumnElement[bool]]:
             return [table.c.user_id == user_id] if user_id else []
 
-        with self._reading() as connection:
+        with self.reading() as connection:
             states = Counter(
                 {
                     row.state: row.n
@@ -329,17 +329,17 @@ class Log:
 
     def searchable_ids(self) -> set[str]:
         """Ids of the memories of all users that LanceDB is to hold."""
-        with self._reading() as connection:
-            return set(connection.scalars(select(memories.c.id).where(memories.c.state != "deleted")))
+        with self.reading() as connection:
+            return set(connection.scalars(select(memories.c.id).where(memories.c.state.in_(SEARCHABLE))))
 
     def entity_ids(self) -> set[str]:
         """Ids of the entities of all users."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return set(connection.scalars(select(entities.c.id)))
 
     def check(self) -> str:
         """'ok', or what SQLite's own check finds wrong with the file."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
 
     # Connections
@@ -355,12 +355,14 @@ class Log:
             raise StorageError(f"the log {self.path} failed: {cause}", hint=_hint(str(cause))) from exc
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
+        """A connection to read from; failures become `StorageError`."""
         with self._translating(), self._engine.connect() as connection:
             yield connection
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[Connection]:
+        """A connection in a transaction, committed at the end of the block; failures become `StorageError`."""
         with self._translating(), self._engine.connect() as connection, _transaction(connection):
             yield connection
 

@@ -12,9 +12,12 @@ from typing import Any, Self
 from . import add as adding
 from . import forget, inputs, upkeep
 from . import search as searching
+from .add import Added
 from .embedder import Embedder
 from .errors import InvalidInputError
 from .folder import DataFolder
+from .language_model import LanguageModel, ModelUse
+from .queue import Queue
 from .records import (
     ABOUTS,
     KINDS,
@@ -111,6 +114,8 @@ class Memory:
             # The first encoding and the first lemma cost more than all later ones.
             self.search("warm up", top_k=1)
         stores.embedder.quicken()
+        # What waited when the last process ended.
+        self._parts.queue.start()
 
     def catch_up(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Bring the tables in line with the log now; the first search does the same. Never raises for them."""
@@ -158,9 +163,9 @@ class Memory:
             expires_at=expires,
             metadata=inputs.metadata_of(metadata),
         )
-        result = adding.add(episode, self._parts.stores)
+        added = adding.add(episode, self._parts.stores)
         self._parts.upkeep.after_write()
-        return result
+        return self._parts.distilled(added) if added.job_id else added.result
 
     def search(
         self,
@@ -249,6 +254,20 @@ class Memory:
         """Wait until the upkeep that follows writes is done; for measuring, and before copying the folder."""
         self._parts.upkeep.settle()
 
+    def settle_queue(self, timeout_s: float) -> bool:
+        """Wait until nothing is due for the language model; whether that came about in time."""
+        return self._parts.queue.settle(timeout_s)
+
+    @property
+    def language_model(self) -> LanguageModel:
+        """The model that distils texts, for `doctor`."""
+        return self._parts.model
+
+    @property
+    def model_use(self) -> ModelUse:
+        """Calls and tokens that the language model has cost since the folder was opened."""
+        return self._parts.model.use
+
     def close(self) -> None:
         """Finish upkeep and let go of the folder. Safe to repeat."""
         self._parts.close()
@@ -276,6 +295,8 @@ class Parts:
             self._folder.release()
             raise
         self.upkeep = upkeep.Upkeep(self.stores)
+        self.model = LanguageModel(settings)
+        self.queue = Queue(self.stores, self.model)
 
     def _folders_user(self) -> str:
         """The user written into the folder when it was made, else the account's name, written now."""
@@ -292,8 +313,28 @@ class Parts:
         with self.stores.writing:
             return self.stores.ids.next(now)
 
+    def distilled(self, added: Added) -> AddResult:
+        """What came of an add once its job is done, or what it did at once when that takes too long."""
+        self.queue.start()
+        receipts = self.queue.wait(added.job_id, self.settings.add_wait_s)
+        self.upkeep.after_write()
+        if receipts:
+            return replace(added.result, results=receipts)
+        if not self.queue.trouble:
+            return added.result
+        return replace(
+            added.result,
+            results=tuple(
+                replace(receipt, reason=f"{receipt.reason}; {self.queue.trouble}")
+                if receipt.status == "queued"
+                else receipt
+                for receipt in added.result.results
+            ),
+        )
+
     def close(self) -> None:
-        """Finish upkeep and let go of everything. Safe to repeat."""
+        """Finish upkeep and let go of everything; jobs that wait stay for the next time. Safe to repeat."""
+        self.queue.stop()
         self.upkeep.finish()
         self.stores.close()
         self._folder.release()

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from .records import Memory
+from .records import SEARCHABLE, Memory
 from .stores import Stores
 from .text import heading
 
@@ -73,7 +73,7 @@ def _write_memories(stores: Stores, ids: Sequence[str]) -> None:
     """Write or remove rows by their ids, as the log has them now."""
     if not ids:
         return
-    kept = [memory for memory in stores.log.get_memories(ids).values() if memory.state != "deleted"]
+    kept = [memory for memory in stores.log.get_memories(ids).values() if memory.state in SEARCHABLE]
     embedded = stores.embedder.embed_texts([embedded_form(memory) for memory in kept])
     vectors = {memory.id: made for memory, made in zip(kept, embedded, strict=True)}
     tables = stores.tables()

@@ -17,10 +17,13 @@ Scope = Literal["all", "user", "agent", "run"]
 Status = Literal["added", "duplicate", "merged", "replaced", "queued", "ignored"]
 Ranking = Literal["fused", "gated"]
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
-Operation = Literal["add", "delete"]
+Operation = Literal["add", "distil", "delete"]
+JobTask = Literal["extract", "procedure"]
 
 ABOUTS: tuple[About, ...] = ("user", "agent")
 KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "plan", "procedure", "message", "note")
+# States in which a memory can be found; the index and LanceDB hold these.
+SEARCHABLE: tuple[State, ...] = ("active", "raw", "invalid")
 STATES: tuple[State, ...] = ("active", "raw", "distilled", "merged", "invalid", "deleted")
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 # The embedding model that comes with the program.
@@ -119,6 +122,9 @@ class Draft:
     kind: Kind
     state: State
     mentions: tuple[Mention, ...]
+    about: About = "user"
+    model: str = ""  # the language model and the prompt's fingerprint, where one extracted it
+    prompt: str = ""
     ignored_because: str = ""
 
 
@@ -143,8 +149,10 @@ class Job:
     user_id: str
     episode_id: str
     run_id: str
-    task: Literal["extract", "procedure"]
+    task: JobTask
     next_at: datetime
+    attempts: int = 0
+    last_error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +174,7 @@ class Change:
     reason: str = ""
     episode: Episode | None = None
     job: Job | None = None
+    finished_job: str = ""  # id of the job whose work this is
     memories: tuple[Memory, ...] = ()
     entities: tuple[Entity, ...] = ()  # new ones; counts are recomputed from the links
     links: tuple[tuple[str, str], ...] = ()  # (memory_id, entity_id) to add

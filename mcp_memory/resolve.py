@@ -23,8 +23,13 @@ class Resolved:
 
     draft: Draft
     duplicate_of: str = ""
-    repeats: int | None = None  # source of the equal draft of the same call
+    repeats: int | None = None  # place of the equal draft of the same call
     entity_ids: tuple[str, ...] = ()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is to become a memory."""
+        return not self.duplicate_of and self.repeats is None and not self.draft.ignored_because
 
 
 @dataclass(slots=True)
@@ -34,6 +39,14 @@ class Resolution:
     drafts: list[Resolved] = field(default_factory=list)
     new_entities: list[Entity] = field(default_factory=list)
     aliases: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def positions(self, first: int) -> list[int]:
+        """Places in the run for the drafts: new ones count up from `first`."""
+        places: list[int] = []
+        for item in self.drafts:
+            places.append(first)
+            first += item.is_new
+        return places
 
 
 def find_duplicate(draft: Draft, episode: Episode, known: Sequence[Memory]) -> str:
@@ -47,9 +60,9 @@ def find_duplicate(draft: Draft, episode: Episode, known: Sequence[Memory]) -> s
     for memory in known:
         if (
             memory.hash == draft.hash
-            and memory.about == episode.about
+            and memory.about == draft.about
             and memory.speaker == draft.message.speaker
-            and (episode.about != "agent" or memory.agent_id == episode.owner.agent_id)
+            and (draft.about != "agent" or memory.agent_id == episode.owner.agent_id)
             and (draft.kind != "message" or memory.run_id == episode.run_id)
             and _holds_at(memory, at, episode.created_at)
         ):

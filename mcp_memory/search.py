@@ -7,7 +7,7 @@ import numpy as np
 from . import candidates, fuse, score
 from .errors import ConflictError, McpMemoryError, ModelUnavailableError, StorageError
 from .index import Mask, Rows, UserIndex
-from .records import Hit, SearchResult, Selection
+from .records import SEARCHABLE, Hit, SearchResult, Selection
 from .schema import to_micros
 from .score import Floats
 from .stores import Stores
@@ -15,7 +15,8 @@ from .stores import Stores
 _MICROS_PER_DAY = 86_400_000_000
 # Size of the pool of nearest vectors in the gated ranking.
 MIN_POOL, POOL_PER_HIT = 60, 4
-NOTHING_RELEVANT = "Nothing relevant is remembered; the closest memory scores {:.2f}."
+NOTHING_VISIBLE = "Nothing is remembered that this search may see: its scope, run_id, date or filters leave nothing."
+NOTHING_RELEVANT = "Nothing relevant is remembered; the closest memory has relevance {:.2f}."
 
 
 def search(query_text: str, selection: Selection, stores: Stores, *, top_k: int, threshold: float) -> SearchResult:
@@ -58,8 +59,8 @@ def search(query_text: str, selection: Selection, stores: Stores, *, top_k: int,
             signals=evidence.signals(row, float(importance[row]), float(recency[row])),
         )
         for row in best.tolist()
-        # Deleted since the index was read.
-        if ids[row] in found and found[ids[row]].state != "deleted"
+        # Deleted or distilled since the index was read.
+        if ids[row] in found and found[ids[row]].state in SEARCHABLE
     )
     result = _above_floor(hits, relevance, evidence.eligible, settings.floor)
     return _report(result, lag, index)
@@ -105,7 +106,7 @@ def _above_floor(hits: tuple[Hit, ...], relevance: Floats, eligible: Mask, floor
     """All hits, or none when the best of all is below the floor."""
     closest = float(np.max(relevance[eligible], initial=0.0))
     if not eligible.any():
-        return SearchResult((), notice="Nothing is remembered yet that this search may see.")
+        return SearchResult((), notice=NOTHING_VISIBLE)
     if closest < floor or not hits:
         return SearchResult((), notice=NOTHING_RELEVANT.format(closest), closest_score=closest)
     return SearchResult(hits)

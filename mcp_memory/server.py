@@ -79,7 +79,7 @@ class SearchArguments(_Arguments):
     top_k: int = Field(10, ge=1, le=100, description="Most hits to return")
     scope: Scope = Field("all", description="user: about the user. agent: about you. run: one conversation")
     run_id: str = Field("", description="Conversation id, for scope run")
-    as_of: str = Field("", description="ISO date: what was true then")
+    as_of: str = Field("", description="ISO date: leave out what came later")
     threshold: float = Field(0.0, ge=0, le=1, description="Least relevance of a hit")
     explain: bool = Field(False, description="Show every signal")
 

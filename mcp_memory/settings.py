@@ -1,5 +1,6 @@
 """Settings: environment variables `MCP_MEMORY_*` over `settings.toml` in the data folder over defaults."""
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,13 @@ class Settings(BaseSettings):
     half_life_days: float = Field(
         30.0, ge=0.001, le=1e6, allow_inf_nan=False, description="days after which recency is halved"
     )
+    ollama_host: str = Field("", description="where Ollama listens; '' means OLLAMA_HOST, else this machine")
+    llm_model: str = Field("qwen3:8b", min_length=1, description="name of the language model in Ollama")
+    llm_context_tokens: int = Field(8192, ge=4096, le=1_000_000, description="context that a request asks for")
+    llm_timeout_s: float = Field(120.0, ge=1, le=3600, description="longest that one answer may take")
+    llm_retry_s: float = Field(60.0, ge=0.05, le=86400, description="how often an absent Ollama is looked for")
+    llm_think: bool = Field(False, description="let models that can think do so; slower")
+    add_wait_s: float = Field(20.0, ge=0, le=50, description="how long an add waits for its extraction")
     optimize_every: int = Field(32, ge=1, description="writes after which LanceDB is compacted")
 
     @property
@@ -92,6 +100,17 @@ def load_settings(**given: Any) -> Settings:
             hint=f"correct {PREFIX}{name.upper()} or {name} in {FILE_NAME}",
         ) from exc
     return settings
+
+
+def unknown_names(settings: Settings) -> list[str]:
+    """Variables and keys of the file that look like settings and are none: misspelt, most likely."""
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    strange = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+    path = settings.home / FILE_NAME
+    if path.is_file():
+        keys = tomllib.loads(path.read_text(encoding="utf-8"))
+        strange += [f"{key} in {FILE_NAME}" for key in keys if key not in Settings.model_fields]
+    return strange
 
 
 def sources(settings: Settings) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .changes import Committed
 from .errors import McpMemoryError
 from .index import UserIndex
-from .records import Change, Entity
+from .records import SEARCHABLE, Change, Entity
 from .score import Floats
 from .stores import Stores
 
@@ -60,7 +60,7 @@ def _update_index(
 ) -> None:
     with index.lock:
         for memory in change.memories:
-            if memory.state == "deleted":
+            if memory.state not in SEARCHABLE:
                 index.remove(memory.id)
                 continue
             index.put(memory, memory.lemmas.split(), len(memory.text))
@@ -92,8 +92,8 @@ def _update_tables(
     memory_vectors: Mapping[str, Floats],
     entity_vectors: Mapping[str, Floats],
 ) -> None:
-    kept = [memory for memory in change.memories if memory.state != "deleted"]
-    gone = [memory.id for memory in change.memories if memory.state == "deleted"]
+    kept = [memory for memory in change.memories if memory.state in SEARCHABLE]
+    gone = [memory.id for memory in change.memories if memory.state not in SEARCHABLE]
     have_vectors = all(memory.id in memory_vectors for memory in kept)
     if not have_vectors or not all(entity.id in entity_vectors for entity in change.entities):
         stores.is_behind = True

@@ -56,6 +56,8 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     for name in [name for name in os.environ if name.startswith("MCP_MEMORY_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("MCP_MEMORY_HOME", str(tmp_path / "home"))
+    # Nothing listens there.
+    monkeypatch.setenv("MCP_MEMORY_OLLAMA_HOST", "http://127.0.0.1:9")
 
 
 @pytest.fixture(scope="session")

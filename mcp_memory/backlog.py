@@ -1,0 +1,159 @@
+"""The durable queue in the log: which episodes wait for the language model, and what they are to be read with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select, update
+
+from .log import Log
+from .records import Episode, Job, Memory, Message, Owner
+from .schema import episodes, jobs, memories
+from .text import content_hash
+
+# Messages before an episode that a model is shown at most.
+WINDOW_SIZE = 10
+_LOOK_AHEAD = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many jobs wait, how many were given up, and what the last failure said."""
+
+    n_waiting: int
+    n_failed: int
+    last_error: str
+
+
+def next_job(log: Log, now: datetime) -> tuple[Job | None, datetime | None]:
+    """The oldest job that is due, and else when the next one is; in a run each waits for those before it."""
+    with log.reading() as connection:
+        rows = connection.execute(
+            select(jobs).where(jobs.c.state == "waiting").order_by(jobs.c.id).limit(_LOOK_AHEAD)
+        ).all()
+    blocked: set[tuple[str, str]] = set()
+    soonest: datetime | None = None
+    for row in rows:
+        run = (row.user_id, row.run_id)
+        if run in blocked:
+            continue
+        if row.next_at <= now:
+            return _job(row), None
+        blocked.add(run)
+        soonest = min(soonest or row.next_at, row.next_at)
+    return None, soonest
+
+
+def is_waiting(log: Log, job_id: str) -> bool:
+    """Whether a job has not been done, given up or cancelled."""
+    with log.reading() as connection:
+        return connection.scalar(select(jobs.c.state).where(jobs.c.id == job_id)) == "waiting"
+
+
+def postpone(log: Log, job: Job, *, next_at: datetime, error: str, counts: bool) -> None:
+    """Put a job off; `counts` where its own input is at fault and not the model's absence."""
+    with log.writing() as connection:
+        connection.execute(
+            update(jobs)
+            .where(jobs.c.id == job.id)
+            .values(next_at=next_at, last_error=error, attempts=jobs.c.attempts + int(counts))
+        )
+
+
+def count_jobs(log: Log, user_id: str = "") -> Waiting:
+    """The state of the queue, of one user or of all."""
+    of_user = [jobs.c.user_id == user_id] if user_id else []
+    with log.reading() as connection:
+        rows = connection.execute(select(jobs.c.state, func.count()).where(*of_user).group_by(jobs.c.state)).all()
+        counts = {str(state): int(n) for state, n in rows}
+        last_error = connection.scalar(
+            select(jobs.c.last_error)
+            .where(jobs.c.state.in_(("waiting", "failed")), jobs.c.last_error != "", *of_user)
+            .order_by(jobs.c.id)
+            .limit(1)
+        )
+    return Waiting(counts.get("waiting", 0), counts.get("failed", 0), str(last_error or ""))
+
+
+def get_episode(log: Log, episode_id: str) -> Episode | None:
+    """An episode as it was brought."""
+    with log.reading() as connection:
+        row = connection.execute(select(episodes).where(episodes.c.id == episode_id)).mappings().first()
+    return None if row is None else _episode(row)
+
+
+def raw_rows(log: Log, episode_id: str) -> dict[str, Memory]:
+    """The memories of an episode that wait for extraction, by hash."""
+    with log.reading() as connection:
+        rows = connection.execute(
+            select(memories).where(memories.c.episode_id == episode_id, memories.c.state == "raw")
+        ).mappings()
+        return {row["hash"]: Memory(**row) for row in rows}
+
+
+def deleted_hashes(log: Log, user_id: str, texts: Sequence[str], since: datetime) -> set[str]:
+    """Which of some texts the user has deleted since, by hash."""
+    with log.reading() as connection:
+        return set(
+            connection.scalars(
+                select(memories.c.hash).where(
+                    memories.c.user_id == user_id,
+                    memories.c.hash.in_([content_hash(text) for text in texts]),
+                    memories.c.state == "deleted",
+                    memories.c.updated_at >= since,
+                )
+            )
+        )
+
+
+def messages_before(log: Log, episode: Episode) -> tuple[Message, ...]:
+    """The last messages of the scope before an episode, oldest first, at most `WINDOW_SIZE`; no deleted ones."""
+    owner = episode.owner
+    with log.reading() as connection:
+        rows = connection.execute(
+            select(episodes.c.messages, episodes.c.created_at)
+            .where(
+                episodes.c.user_id == owner.user_id,
+                episodes.c.agent_id == owner.agent_id,
+                episodes.c.run_id == episode.run_id,
+                episodes.c.id < episode.id,
+            )
+            .order_by(episodes.c.id.desc())
+            .limit(WINDOW_SIZE)
+        ).all()
+    found = [Message(**message) for row in reversed(rows) for message in row.messages][-WINDOW_SIZE:]
+    if not found:
+        return ()
+    oldest = min(row.created_at for row in rows)
+    gone = deleted_hashes(log, owner.user_id, [message.content for message in found], oldest)
+    return tuple(message for message in found if content_hash(message.content) not in gone)
+
+
+def _job(row: Any) -> Job:
+    return Job(
+        id=row.id,
+        user_id=row.user_id,
+        episode_id=row.episode_id,
+        run_id=row.run_id,
+        task=row.task,
+        next_at=row.next_at,
+        attempts=row.attempts,
+        last_error=row.last_error,
+    )
+
+
+def _episode(row: Any) -> Episode:
+    return Episode(
+        id=row["id"],
+        owner=Owner(row["user_id"], row["agent_id"]),
+        messages=tuple(Message(**message) for message in row["messages"]),
+        infer=bool(row["infer"]),
+        about=row["about"],
+        kind=row["kind"],
+        run_id=row["run_id"],
+        observed_at=row["observed_at"],
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+        metadata=row["metadata"],
+    )

@@ -1,0 +1,273 @@
+"""Messages to statements, by a language model: one small call a message, and nothing that it returns is believed.
+
+Code does what code can: secrets leave the text before the model sees it, relative dates are annotated, questions are
+passed over, and every statement is checked against its source. A message that the model cannot be trusted with is
+reported as undecided, and its own words stay.
+"""
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+import regex
+
+from . import budget
+from .dates import annotate
+from .errors import ModelOutputError
+from .guards import Source, check, is_only_asking, speaks_in_first_person, without_repetition
+from .languages import LANGUAGES
+from .prompts import Prompt, Task, load_prompt
+from .records import About, Episode, Message
+from .redact import PLACEHOLDER, redact
+from .replies import EXTRACTION_SCHEMA, Extraction, Gate, read_extraction
+from .text import detect_language
+
+MAX_OUTPUT_TOKENS = 512
+# Shares of one request. Rules and examples take at most 1,200 beside them.
+MESSAGE_TOKENS = 1500
+EARLIER_TOKENS = 600
+KNOWN_TOKENS = 300
+PROFILE_TOKENS = 200
+# How much of the part before stands above a later part of one long message.
+_TAIL_TOKENS = 120
+# More than a token holds in any language; beyond that a text need not be looked at.
+_CHARS_PER_TOKEN = 8
+_MAX_CORRECTION_CHARS = 200
+_CORRECTION = regex.compile(
+    r"^\W*(?:(?:oh|oops|ups|sorry|wait|no)\W+)*(?:i meant\b|correction\b|sorry\W+(?:i|not|it'?s)\b|scratch that\b"
+    r"|ich meinte\b|korrektur\b|quise decir\b|perdón\W+(?:quise|no|es)\b|je voulais dire\b|volevo dire\b"
+    r"|quis dizer\b|я имел[а]? в виду\b|说错了|我是说|間違え|じゃなくて|قصدت)",
+    regex.IGNORECASE,
+)
+_WHO = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
+_REPAIR = "That is no answer in the form asked for. Give the JSON object only, with kind and short facts."
+
+
+class Answer(Protocol):
+    """What an answer of a model must tell."""
+
+    @property
+    def text(self) -> str:
+        """The answer, without thoughts."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the model came to its end by itself."""
+
+
+# Asks the model: request, schema, most tokens of the answer.
+Ask = Callable[[Sequence[Mapping[str, str]], Mapping[str, Any], int], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the model may know besides the message: who the user is, what is known, what was said before."""
+
+    profile: str = ""
+    known: tuple[str, ...] = ()
+    earlier: tuple[Message, ...] = ()
+    now: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that a message says. `is_verbatim`: the person's own words, because the model's did not hold."""
+
+    source: int  # 0-based position of its message in the episode
+    text: str
+    about: About
+    gate: Gate
+    language: str
+    prompt: str
+    is_verbatim: bool = False
+
+
+@dataclass(slots=True)
+class Distilled:
+    """What came of an episode: statements in order, and the messages whose own words are to stay as they are."""
+
+    statements: list[Statement] = field(default_factory=list)
+    undecided: set[int] = field(default_factory=set)
+    n_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One message, or several joined ones, to be read by the model."""
+
+    source: int
+    text: str
+    task: Task
+    about: About
+    earlier: tuple[Message, ...]
+
+
+def distil(episode: Episode, left_out: Container[int], around: Surroundings, ask: Ask) -> Distilled:
+    """What an episode says that is worth keeping; messages in `left_out` are neither read nor shown.
+
+    Raises:
+        ModelUnavailableError: the model did not answer; nothing of the episode has been decided.
+        ModelOutputError: its answers were no answers, twice for one message.
+    """
+    distilled = Distilled()
+    for reading in _readings(episode, left_out, around):
+        for statement in _read(reading, episode, around, ask, distilled):
+            if all(statement.text != known.text for known in distilled.statements):
+                distilled.statements.append(statement)
+    return distilled
+
+
+def _readings(episode: Episode, left_out: Container[int], around: Surroundings) -> Iterator[_Reading]:
+    """The messages that may hold something, corrections joined to what they correct."""
+    shown = [(place, message) for place, message in enumerate(episode.messages) if place not in left_out]
+    earlier = list(around.earlier)
+    place = 0
+    while place < len(shown):
+        source, message = shown[place]
+        before = tuple(earlier)
+        earlier.append(message)
+        text = message.content
+        while (
+            message.role == "user"
+            and place + 1 < len(shown)
+            and (follower := _correction_after(shown, place)) is not None
+        ):
+            earlier += [item for _, item in shown[place + 1 : follower + 1]]
+            place = follower
+            source, text = shown[place][0], f"{text}\n{shown[place][1].content}"
+        place += 1
+        if message.role == "assistant" or episode.about == "agent":
+            if speaks_in_first_person(text):
+                yield _Reading(source, text, "agent", "agent", before)
+        elif message.role == "user" and text.strip() and not is_only_asking(text):
+            yield _Reading(source, text, "extract", "user", before)
+
+
+def _correction_after(shown: Sequence[tuple[int, Message]], place: int) -> int | None:
+    """Where the next message of the user stands, if it is short and corrects this one."""
+    for follower in range(place + 1, len(shown)):
+        message = shown[follower][1]
+        if message.role == "user":
+            is_correction = len(message.content) <= _MAX_CORRECTION_CHARS and _CORRECTION.search(message.content)
+            return follower if is_correction else None
+    return None
+
+
+def _read(
+    reading: _Reading, episode: Episode, around: Surroundings, ask: Ask, distilled: Distilled
+) -> Iterator[Statement]:
+    prompt = load_prompt(reading.task)
+    # Dates first: a placeholder in place of a secret must not come between a word and its date.
+    text = redact(annotate(reading.text, episode.observed_at))
+    language = detect_language(text)
+    above = _known(around)
+    turns = [_turn(message) for message in reading.earlier if message.content.strip()]
+    days = _days(episode, around)
+    parts = budget.split_text(text, MESSAGE_TOKENS)
+    for place, part in enumerate(parts):
+        tail = [f"User: … {budget.split_text(parts[place - 1], _TAIL_TOKENS)[-1]}"] if place else []
+        context = "\n".join((*above, *_earlier([*turns, *tail]), days))
+        question = f"{context}\n<message>\n{part}\n</message>\n{_order(language)}"
+        extraction, n_calls = _ask_twice(prompt.messages(language, question), ask)
+        distilled.n_calls += n_calls
+        if not extraction.is_whole:
+            distilled.undecided.add(reading.source)
+        yield from _checked(extraction, Source(part, context, language, prompt.marks), reading, prompt, distilled)
+
+
+def _checked(
+    extraction: Extraction, source: Source, reading: _Reading, prompt: Prompt, distilled: Distilled
+) -> Iterator[Statement]:
+    for text in without_repetition(extraction.statements):
+        checked = check(text, source)
+        if checked.text:
+            yield Statement(
+                source=reading.source,
+                text=checked.text,
+                about=reading.about,
+                gate=extraction.gate,
+                language=source.language,
+                prompt=prompt.fingerprint,
+                is_verbatim=bool(checked.flaw),
+            )
+        elif checked.flaw not in ("secret", "meta", "leak", "support"):
+            # Something was said, and neither the model's words nor a sentence of the person's own will do.
+            distilled.undecided.add(reading.source)
+
+
+def _known(around: Surroundings) -> list[str]:
+    """Who the user is and what is known, each within its share."""
+    blocks: list[str] = []
+    if around.profile:
+        blocks.append(f"<user>\n{_opening(around.profile, PROFILE_TOKENS)}\n</user>")
+    # The most relevant come first, so the last ones are what is left out.
+    known = budget.newest_that_fit([redact(text) for text in reversed(around.known)], KNOWN_TOKENS)[::-1]
+    if known:
+        lines = "\n".join(f"{number}. {text}" for number, text in enumerate(known, 1))
+        blocks.append(f"<known>\n{lines}\n</known>")
+    return blocks
+
+
+def _earlier(turns: Sequence[str]) -> list[str]:
+    kept = budget.newest_that_fit(turns, EARLIER_TOKENS)
+    return ["<earlier>\n{}\n</earlier>".format("\n".join(kept))] if kept else []
+
+
+def _turn(message: Message) -> str:
+    who = _WHO[message.role] + (f" ({message.speaker})" if message.speaker else "")
+    # Of a long turn the beginning tells what it is about.
+    return f"{who}: {_opening(message.content, EARLIER_TOKENS // 3)}"
+
+
+def _opening(text: str, max_tokens: int) -> str:
+    # Redacted as a whole: half a secret is not recognised.
+    return (budget.split_text(redact(text)[: max_tokens * _CHARS_PER_TOKEN], max_tokens) or [""])[0].strip()
+
+
+def _days(episode: Episode, around: Surroundings) -> str:
+    said = f"Said on {_day(episode.observed_at)}."
+    if around.now is None or around.now.date() == episode.observed_at.date():
+        return said
+    return f"{said} Today is {_day(around.now)}."
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%A} {moment.date().isoformat()}"
+
+
+def _order(language: str) -> str:
+    # Said last, where small models heed it most.
+    return f"Facts in {LANGUAGES[language].name}:" if language in LANGUAGES else "Facts in the message's language:"
+
+
+def _ask_twice(request: list[dict[str, str]], ask: Ask) -> tuple[Extraction, int]:
+    """The answer; one that cannot be used or was cut is asked for once more, and then the fuller of both counts."""
+    first: Extraction | None = None
+    answer = ask(request, EXTRACTION_SCHEMA, MAX_OUTPUT_TOKENS)
+    try:
+        first = read_extraction(answer.text, is_complete=answer.is_complete)
+        if first.is_whole:
+            return first, 1
+    except ModelOutputError:
+        pass
+    again = [
+        *request,
+        {"role": "assistant", "content": answer.text[:_MAX_CORRECTION_CHARS] or "…"},
+        {"role": "user", "content": _REPAIR},
+    ]
+    answer = ask(again, EXTRACTION_SCHEMA, MAX_OUTPUT_TOKENS)
+    try:
+        second = read_extraction(answer.text, is_complete=answer.is_complete)
+    except ModelOutputError:
+        if first is None:
+            raise
+        return first, 2
+    if second.is_whole or first is None:
+        return second, 2
+    return replace(first, statements=tuple(dict.fromkeys(first.statements + second.statements))), 2
+
+
+def holds_only_secrets(text: str) -> bool:
+    """Whether nothing of a text is left once its secrets are out."""
+    return not regex.sub(r"\W+", "", redact(text).replace(PLACEHOLDER, ""))

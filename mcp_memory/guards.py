@@ -1,0 +1,239 @@
+"""What a model claims to have read, against what was said: invented, turned round and borrowed statements are caught.
+
+A statement that fails where its source can be told is replaced by the person's own words: those, with speaker and
+date, are never wrong.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import regex
+
+from .languages import LANGUAGES
+from .mentions import find_mentions
+from .redact import PLACEHOLDER, holds_secret
+from .text import detect_language, fold, normalise, terms
+
+MAX_STATEMENT_CHARS = 500
+# A clause shorter than this says nothing by itself.
+_MIN_CLAUSE_CHARS = 8
+_MIN_STEM = 4
+_SENTENCE = regex.compile(r"[^.!?…。！？؟\n]+[.!?…。！？؟]*(?:\s|$|(?<=[。！？]))|[^.!?…。！？؟\n]+")
+_CLAUSE_MARK = regex.compile(r"[,;:，、；：،—–]|\s-\s")
+_WORD = regex.compile(r"[\p{L}\p{M}'’]+")
+_NUMBER = regex.compile(r"\p{Nd}+")
+# What models say about the message instead of about the person.
+_META = regex.compile(
+    r"\bthe (?:message|conversation|text)\b|\bno (?:facts|information)\b"
+    r"|\b(?:the )?user (?:asks?|asked|says?|said|is asking|is greeting|greets?|greeted|thanks|thanked|wants to know"
+    r"|is in a (?:good|bad) mood|requests?|requested)\b"
+    r"|\b(?:der )?nutzer (?:fragt|fragte|sagt|sagte|grüßt|bedankt|bittet|möchte wissen)\b"
+    r"|\busuario (?:pregunta|preguntó|dice|dijo|saluda|saludó|pide|quiere saber)\b"
+    r"|\butilisateur (?:demande|dit|salue|remercie|veut savoir)\b|\butente (?:chiede|dice|saluta|ringrazia)\b"
+    r"|\bпользователь (?:спрашивает|спросил|говорит|сказал|здоровается|благодарит)\b"
+    r"|用户(?:问|询问|说|想知道|打招呼|感谢)",
+    regex.IGNORECASE,
+)
+
+Flaw = Literal["", "secret", "meta", "leak", "long", "number", "name", "negation", "language", "subject", "support"]
+# The person said something of the kind; only the wording is at fault.
+_MENDABLE: frozenset[Flaw] = frozenset({"number", "name", "negation", "language", "subject", "long"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a model was given to read: the message, redacted and with its dates annotated, and what stood around."""
+
+    message: str
+    context: str
+    language: str
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is to be stored in place of a statement, '' for nothing; and what was wrong with it."""
+
+    text: str
+    flaw: Flaw = ""
+
+
+def check(statement: str, source: Source) -> Checked:
+    """The statement where it holds, the source's own sentence where that is safer, or nothing."""
+    statement = " ".join(statement.split())
+    if PLACEHOLDER in statement or holds_secret(statement):
+        statement = _without_secret(statement)
+        if not statement:
+            return Checked("", "secret")
+    flaw = find_flaw(statement, source)
+    if flaw in _MENDABLE:
+        return Checked(own_words(statement, source), flaw)
+    return Checked("" if flaw else statement, flaw)
+
+
+def find_flaw(statement: str, source: Source) -> Flaw:
+    """The first thing that is wrong with a statement, '' where nothing is seen to be."""
+    folded, everything = fold(normalise(statement)), fold(normalise(f"{source.message}\n{source.context}"))
+    if _META.search(statement) and not _META.search(source.message):
+        return "meta"
+    if any(fold(mark.casefold()) in folded and fold(mark.casefold()) not in everything for mark in source.marks):
+        return "leak"
+    language = detect_language(statement)
+    if language and source.language and language != source.language:
+        # Words cannot be compared across languages; only the person's own are safe.
+        return "language"
+    overlaps = _clauses_by_overlap(statement, source)
+    if not overlaps:
+        return "support"
+    # "A" and "one" are words that any sentence may bring.
+    if _numbers(statement, source.language) - _numbers(f"{source.message}\n{source.context}", source.language) - {"1"}:
+        return "number"
+    if any(not _is_known_name(name, everything, source.language) for name in _names(statement, source.language)):
+        return "name"
+    if _is_negated(statement, source.language) not in {_is_negated(clause, source.language) for clause in overlaps}:
+        return "negation"
+    if len(statement) > MAX_STATEMENT_CHARS:
+        return "long"
+    return "subject" if all(_speaks_of_another(clause, statement, source.language) for clause in overlaps) else ""
+
+
+def own_words(statement: str, source: Source) -> str:
+    """The sentence of the message that a statement comes from, '' where none can be told or it held a secret."""
+    sentences = [match.group().strip() for match in _SENTENCE.finditer(source.message) if match.group().strip()]
+    if len(sentences) == 1:
+        best = sentences[0]
+    else:
+        wanted = _term_set(statement, source.language)
+        shared = [len(wanted & _term_set(sentence, source.language)) for sentence in sentences]
+        if not shared or not max(shared):
+            return ""
+        best = sentences[shared.index(max(shared))]
+    return "" if PLACEHOLDER in best or len(best) > 2 * MAX_STATEMENT_CHARS else best
+
+
+def is_only_asking(text: str) -> bool:
+    """Whether every sentence is a question in which nobody speaks of themselves: nothing to remember.
+
+    >>> is_only_asking("What's the capital of Peru?"), is_only_asking("Can I eat nuts with my allergy?")
+    (True, False)
+    """
+    sentences = [match.group().strip() for match in _SENTENCE.finditer(text) if match.group().strip()]
+    language = detect_language(text) or "en"
+    return bool(sentences) and all(
+        sentence[-1] in "?？؟" and not _has(sentence, _words_of(language, "first_person")) for sentence in sentences
+    )
+
+
+def speaks_in_first_person(text: str) -> bool:
+    """Whether whoever says this speaks of themselves."""
+    return _has(text, _words_of(detect_language(text) or "en", "first_person"))
+
+
+def _without_secret(statement: str) -> str:
+    """The clauses that do not touch a secret, as one statement, '' where too little is left."""
+    clauses = [clause.strip() for clause in regex.split(r"[,;，；、]|\s(?:and|und|y|et|e|и)\s", statement)]
+    kept = [clause for clause in clauses if PLACEHOLDER not in clause and not holds_secret(clause)]
+    rest = ", ".join(clause for clause in kept if clause)
+    is_head_kept = bool(kept) and bool(clauses) and kept[0] == clauses[0]
+    return rest if is_head_kept and len(rest) >= 2 * _MIN_CLAUSE_CHARS else ""
+
+
+def _clauses_by_overlap(statement: str, source: Source) -> list[str]:
+    """The clauses of the message that share most terms with a statement; none where no term is shared."""
+    wanted = _term_set(statement, source.language)
+    clauses = list(_clauses(source.message, source.language))
+    shared = [len(wanted & _term_set(clause, source.language)) for clause in clauses]
+    most = max(shared, default=0)
+    if not most:
+        return []
+    return [clause for clause, n in zip(clauses, shared, strict=True) if n == most]
+
+
+def _clauses(text: str, language: str) -> Iterator[str]:
+    conjunctions = _words_of(language, "conjunctions")
+    for sentence in _SENTENCE.finditer(text):
+        for part in _CLAUSE_MARK.split(sentence.group()):
+            words = part.split(" ")
+            start = 0
+            for place, word in enumerate(words):
+                if place - start >= 2 and word.casefold() in conjunctions:
+                    yield " ".join(words[start:place])
+                    start = place
+            yield " ".join(words[start:])
+
+
+def _term_set(text: str, language: str) -> set[str]:
+    """Content terms; the words for the user are left out, since a message says "I"."""
+    lowered = text.casefold()
+    for name in LANGUAGES[language].user if language in LANGUAGES else ():
+        lowered = lowered.replace(name, " ")
+    return {form for term in terms(lowered, [language or "en"]) for form in term if not form.isdigit()} | set(
+        _NUMBER.findall(lowered)
+    )
+
+
+def _numbers(text: str, language: str) -> set[str]:
+    """The numbers in a text, in digits; small ones also where they are written as words."""
+    found = {number.lstrip("0") or "0" for number in _NUMBER.findall(text)}
+    words = LANGUAGES.get(language, LANGUAGES["en"]).numbers
+    if language in ("zh", "ja"):
+        return found | {str(value) for word, value in words.items() if word in text}
+    spoken = {match.group().casefold() for match in _WORD.finditer(text)}
+    return found | {str(value) for word, value in words.items() if word in spoken}
+
+
+def _names(statement: str, language: str) -> Iterator[str]:
+    users = LANGUAGES[language].user if language in LANGUAGES else ()
+    for mention in find_mentions(statement, languages=[language] if language else []):
+        if not any(user in mention.key or mention.key in user for user in users):
+            yield mention.key
+
+
+def _is_known_name(key: str, everything: str, language: str) -> bool:
+    """Whether every word of a name was said; cases and possessives change its end only."""
+    if language in ("zh", "ja"):
+        return key in everything
+    return all(
+        fold(word)[: max(_MIN_STEM, len(word) - 2)] in everything for word in _WORD.findall(key) if len(word) >= 3
+    )
+
+
+def _is_negated(text: str, language: str) -> bool:
+    return _has(text, _words_of(language, "negations"))
+
+
+def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
+    """Whether a statement says of the user what its source says of somebody named, without a word for oneself."""
+    users = LANGUAGES[language].user if language in LANGUAGES else ()
+    lowered = statement.casefold().lstrip("\"'“ ")
+    about_user = any(lowered.startswith(user) and lowered[len(user) :][:2] not in ("'s", "’s") for user in users)
+    if not about_user or _has(clause, _words_of(language, "first_person")):
+        return False
+    first = next(iter(find_mentions(clause, languages=[language])), None)
+    return first is not None and clause.strip().startswith(first.name) and first.key not in fold(lowered)
+
+
+def _words_of(language: str, kind: Literal["first_person", "negations", "conjunctions"]) -> frozenset[str]:
+    found = LANGUAGES.get(language, LANGUAGES["en"])
+    return {
+        "first_person": found.first_person,
+        "negations": found.negations,
+        "conjunctions": found.conjunctions,
+    }[kind]
+
+
+def _has(text: str, words: frozenset[str]) -> bool:
+    spoken = [match.group().casefold() for match in _WORD.finditer(text)]
+    if not words.isdisjoint(spoken):
+        return True
+    inside = [word[1:] for word in words if word.startswith("~")]
+    return any(part in word for part in inside for word in spoken)
+
+
+def without_repetition(statements: Sequence[str]) -> list[str]:
+    """Each statement once; a loop of one statement with small changes at its end counts as one."""
+    kept: dict[str, str] = {}
+    for statement in statements:
+        kept.setdefault(" ".join(sorted(set(normalise(statement).rstrip(".!。").split()))), statement)
+    return list(kept.values())

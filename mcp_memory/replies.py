@@ -1,0 +1,86 @@
+"""What a language model returned, read without trust: fences, prose around it, cut ends, wrong shapes."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import regex
+from pydantic_core import from_json
+
+from .errors import ModelOutputError
+
+Gate = Literal["about_user", "about_others", "wish", "other"]
+_GATES: tuple[Gate, ...] = get_args(Gate)
+MAX_STATEMENTS = 24
+_FENCE = regex.compile(r"```[a-zA-Z]*\s*(.*?)(?:```|\Z)", regex.DOTALL)
+_AGAIN = "ask the model again, or set another one"
+
+# Small: servers compile it to a grammar, and field order is generation order, so the gate comes first.
+EXTRACTION_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "kind": {"type": "string", "enum": list(_GATES)},
+        "facts": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_STATEMENTS},
+    },
+    "required": ["kind", "facts"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The statements that a model read out of one message. `is_whole` is false when its answer was cut."""
+
+    gate: Gate
+    statements: tuple[str, ...]
+    is_whole: bool = True
+
+
+def read_extraction(text: str, *, is_complete: bool) -> Extraction:
+    """The statements of an answer; of a cut one those that are complete.
+
+    Raises:
+        ModelOutputError: no JSON, no gate, or facts that are no list of texts.
+    """
+    value, was_cut = read_object(text)
+    gate = value.get("kind")
+    facts = value.get("facts", [] if gate == "other" else None)
+    if gate not in _GATES:
+        raise ModelOutputError(f"the answer has kind {gate!r}", hint=_AGAIN)
+    if was_cut and facts is None:
+        facts = []
+    if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
+        raise ModelOutputError("the answer's facts are no list of texts", hint=_AGAIN)
+    statements = tuple(dict.fromkeys(fact.strip() for fact in facts if fact.strip()))[:MAX_STATEMENTS]
+    return Extraction(gate, () if gate == "other" else statements, is_whole=is_complete and not was_cut)
+
+
+def read_object(text: str) -> tuple[dict[str, Any], bool]:
+    """The JSON object in an answer, and whether it was cut; of a cut one the complete members and items.
+
+    >>> read_object('Sure! ```json\\n{"kind": "wish", "facts": ["a", "b')
+    ({'kind': 'wish', 'facts': ['a']}, True)
+    """
+    fenced = _FENCE.search(text)
+    body = fenced.group(1) if fenced and "{" in fenced.group(1) else text
+    start = body.find("{")
+    if start < 0:
+        raise ModelOutputError(f"the answer is no JSON: {text[:80]!r}", hint=_AGAIN)
+    body = body[start:]
+    try:
+        value, _ = json.JSONDecoder(strict=False).raw_decode(body)
+    except (ValueError, RecursionError):
+        return _salvaged(body), True
+    return value, False
+
+
+def _salvaged(body: str) -> dict[str, Any]:
+    try:
+        # Drops an item that is not finished.
+        value = from_json(body, allow_partial=True)
+    except ValueError as exc:
+        raise ModelOutputError(f"the answer is no JSON: {exc}", hint=_AGAIN) from exc
+    if not isinstance(value, dict):
+        raise ModelOutputError("the answer is no JSON object", hint=_AGAIN)
+    return value

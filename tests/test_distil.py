@@ -1,0 +1,187 @@
+"""Episodes to statements: what the model is shown, which messages it is not asked about, what it is not believed."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mcp_memory.budget import count_request
+from mcp_memory.distil import MAX_OUTPUT_TOKENS, Surroundings, distil
+from mcp_memory.errors import ModelOutputError, ModelUnavailableError
+from mcp_memory.records import Episode, Message, Owner
+from tests.fakes import NOTHING, Answered, ScriptedModel, facts
+
+SAID = datetime(2026, 3, 11, 18, tzinfo=UTC)
+CONTEXT_TOKENS = 8192
+NOBODY = Surroundings()
+
+
+def episode(*messages: str | Message, about: str = "user") -> Episode:
+    turns = tuple(message if isinstance(message, Message) else Message("user", message) for message in messages)
+    return Episode(
+        id="01kq8z3m5v2v",
+        owner=Owner("ana", "claude"),
+        messages=turns,
+        infer=True,
+        about=about,  # type: ignore[arg-type]
+        kind="message",
+        run_id="r1",
+        observed_at=SAID,
+        created_at=SAID,
+        expires_at=None,
+        metadata={},
+    )
+
+
+def test_a_statement_knows_its_message_its_language_and_its_prompt() -> None:
+    model = ScriptedModel(NOTHING, facts("Der Nutzer mag den Winter nicht."))
+    distilled = distil(episode("hello there, nice to meet you", "Ich mag den Winter nicht."), (), NOBODY, model)
+    [statement] = distilled.statements
+    assert (statement.source, statement.about, statement.language) == (1, "user", "de")
+    assert statement.prompt.startswith("extract-")
+    assert not statement.is_verbatim
+    assert distilled.n_calls == 2
+
+
+def test_the_message_stands_last_marked_and_with_its_language() -> None:
+    model = ScriptedModel()
+    distil(episode("Ich mag den Winter nicht."), (), NOBODY, model)
+    assert model.questions[0].endswith("<message>\nIch mag den Winter nicht.\n</message>\nFacts in German:")
+
+
+def test_relative_dates_are_annotated_and_the_day_is_named() -> None:
+    model = ScriptedModel()
+    distil(episode("I see the dentist tomorrow."), (), replace(NOBODY, now=SAID + timedelta(days=3)), model)
+    assert "tomorrow (2026-03-12)" in model.questions[0]
+    assert "Said on Wednesday 2026-03-11. Today is Saturday 2026-03-14." in model.questions[0]
+
+
+def test_what_was_said_before_stands_above_and_resolves_pronouns() -> None:
+    model = ScriptedModel(facts("Oswin bakes rye bread."))
+    earlier = (Message("user", "my brother Oswin joined the brigade", "Ana"), Message("assistant", "Congratulations!"))
+    distilled = distil(episode("he bakes rye bread"), (), replace(NOBODY, earlier=earlier), model)
+    assert "User (Ana): my brother Oswin joined the brigade\nAssistant: Congratulations!" in model.questions[0]
+    assert [statement.text for statement in distilled.statements] == ["Oswin bakes rye bread."]
+
+
+def test_earlier_messages_of_the_same_call_stand_above_too() -> None:
+    model = ScriptedModel()
+    distil(episode("my brother Oswin is here", Message("assistant", "Nice."), "he bakes bread"), (), NOBODY, model)
+    assert "User: my brother Oswin is here\nAssistant: Nice." in model.questions[1]
+
+
+def test_known_statements_and_the_users_profile_are_shown_numbered() -> None:
+    model = ScriptedModel()
+    around = Surroundings(profile="Ana, a crane planner.", known=("Oswin is the user's brother.", "Ana keeps bees."))
+    distil(episode("he visited me"), (), around, model)
+    assert "<user>\nAna, a crane planner.\n</user>" in model.questions[0]
+    assert "<known>\n1. Oswin is the user's brother.\n2. Ana keeps bees.\n</known>" in model.questions[0]
+
+
+def test_the_newest_earlier_turns_are_kept_when_there_are_too_many() -> None:
+    model = ScriptedModel()
+    earlier = tuple(Message("user", f"turn number {n}: " + "and so it went on " * 20) for n in range(40))
+    distil(episode("I moved to Ghent"), (), replace(NOBODY, earlier=earlier), model)
+    assert "turn number 39" in model.questions[0]
+    assert "turn number 0:" not in model.questions[0]
+
+
+@pytest.mark.parametrize(
+    "word", ["supercalifragilistic ", "я помню ", "私は猫が好きです。", "4111-xyz=+/ ", "اسمي آنا "]
+)
+def test_no_request_exceeds_the_context_however_much_there_is(word: str) -> None:
+    model = ScriptedModel()
+    long = word * (30_000 // len(word))
+    around = Surroundings(
+        profile=long, known=(long,) * 9, earlier=tuple(Message("user", long) for _ in range(12)), now=SAID
+    )
+    distil(episode(f"I live in Ghent. {long}"), (), around, model)
+    assert len(model.requests) > 1
+    assert max(count_request([dict(m) for m in request]) for request in model.requests) < (
+        CONTEXT_TOKENS - 2 * MAX_OUTPUT_TOKENS
+    )
+
+
+def test_each_part_of_a_long_message_is_read_after_the_end_of_the_one_before() -> None:
+    model = ScriptedModel()
+    distil(episode("I live in Ghent. " + "The weather was fine. " * 400 + "My cat is called Moth."), (), NOBODY, model)
+    assert "I live in Ghent." in model.questions[0]
+    assert "User: … " in model.questions[1]
+    assert "My cat is called Moth." in model.questions[-1]
+
+
+def test_questions_tools_systems_and_empty_messages_are_not_asked_about() -> None:
+    model = ScriptedModel()
+    messages = (
+        Message("user", "What's the capital of Peru?"),
+        Message("tool", "exit status 0, I am done"),
+        Message("system", "I am a system prompt"),
+        Message("user", "  "),
+        Message("assistant", "Lima is the capital of Peru."),
+    )
+    assert distil(episode(*messages), (), NOBODY, model).statements == []
+    assert model.requests == []
+
+
+def test_what_the_assistant_says_of_itself_goes_through_its_own_prompt_into_its_own_memories() -> None:
+    model = ScriptedModel(facts("The assistant raised the timeout to 90."))
+    distilled = distil(episode(Message("assistant", "Done, I raised the timeout to 90.")), (), NOBODY, model)
+    assert [statement.about for statement in distilled.statements] == ["agent"]
+    assert distilled.statements[0].prompt.startswith("agent-")
+
+
+def test_a_short_correction_is_read_together_with_what_it_corrects() -> None:
+    model = ScriptedModel(facts("The user's lease ends in June."))
+    distilled = distil(episode("My lease ends in May.", "Sorry, I meant June."), (), NOBODY, model)
+    assert "My lease ends in May (2026-05).\nSorry, I meant June." in model.questions[0]
+    assert len(model.requests) == 1
+    assert [statement.source for statement in distilled.statements] == [1]
+
+
+def test_secrets_never_reach_the_model_not_even_as_context() -> None:
+    model = ScriptedModel()
+    key = "gh" + "p_" + "a1B2" * 9
+    around = Surroundings(known=(f"key {key}",), earlier=(Message("user", f"my token is {key}"),), now=SAID)
+    distil(episode(f"I moved to Ghent, and use {key} for the api"), (), around, model)
+    assert all(key not in message["content"] for request in model.requests for message in request)
+    assert "[secret]" in model.questions[0]
+
+
+def test_messages_left_out_are_neither_read_nor_shown() -> None:
+    model = ScriptedModel()
+    distil(episode("I have a rash.", "I live in Ghent."), {0}, NOBODY, model)
+    assert len(model.requests) == 1
+    assert "rash" not in model.questions[0]
+
+
+def test_a_statement_that_does_not_hold_gives_way_to_the_persons_words() -> None:
+    model = ScriptedModel(facts("The user has eaten meat for two years."))
+    distilled = distil(episode("I haven't eaten meat for two years."), (), NOBODY, model)
+    [statement] = distilled.statements
+    assert statement.text == "I haven't eaten meat for two years."
+    assert statement.is_verbatim
+
+
+def test_an_unusable_answer_is_asked_for_once_more() -> None:
+    model = ScriptedModel(Answered("I'd rather not."), facts("The user lives in Ghent."))
+    distilled = distil(episode("I live in Ghent."), (), NOBODY, model)
+    assert [statement.text for statement in distilled.statements] == ["The user lives in Ghent."]
+    assert model.requests[1][: len(model.requests[0])] == model.requests[0]
+
+
+def test_two_unusable_answers_decide_nothing() -> None:
+    with pytest.raises(ModelOutputError):
+        distil(episode("I live in Ghent."), (), NOBODY, ScriptedModel(Answered("no"), Answered('{"facts": []}')))
+
+
+def test_of_cut_answers_the_complete_statements_count_and_the_message_keeps_its_words() -> None:
+    cut = Answered('{"kind": "about_user", "facts": ["The user lives in Ghent.", "The user ha', is_complete=False)
+    distilled = distil(episode("I live in Ghent and I have a cat."), (), NOBODY, ScriptedModel(cut))
+    assert [statement.text for statement in distilled.statements] == ["The user lives in Ghent."]
+    assert distilled.undecided == {0}
+
+
+def test_a_model_that_is_away_is_reported_and_decides_nothing() -> None:
+    away = ModelUnavailableError("away", hint="start it")
+    with pytest.raises(ModelUnavailableError):
+        distil(episode("I live in Ghent."), (), NOBODY, ScriptedModel(away))

@@ -1,0 +1,233 @@
+"""The queue over a real server that speaks Ollama's format: nothing is lost, nothing doubled, the receipt is true."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mcp_memory import backlog
+from mcp_memory.memory import Memory
+from mcp_memory.queue import BACK_OFF
+from tests.conftest import Clock, Opener
+from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, failure, part, reply
+
+
+def answer(content: str) -> Step:
+    """A reply to a request that was read whole."""
+    return reply(content, prompt_eval_count=1500)
+
+
+def facts(*statements: str, kind: str = "about_user") -> Step:
+    return answer(json.dumps({"kind": kind, "facts": list(statements)}))
+
+
+NOTHING = facts(kind="other")
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer() as running:
+        yield running
+
+
+@pytest.fixture
+def memory(open_memory: Opener, server: OllamaServer) -> Memory:
+    return open_with(open_memory, server)
+
+
+def open_with(open_memory: Opener, server: OllamaServer, **settings: Any) -> Memory:
+    given = {"ollama_host": server.url, "llm_model": "tiny", "add_wait_s": PATIENCE_S, "llm_retry_s": 0.05}
+    return open_memory(**(given | settings))
+
+
+def texts(memory: Memory, *states: str) -> list[str]:
+    return sorted(record.text for record in memory.list(states=states or ("active",)))
+
+
+def test_an_add_answers_with_what_was_read_out_of_it(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts("The user keeps bees.", "The user's sister Greta lives in Ghent."))
+    result = memory.add("I keep bees, and my sister Greta lives in Ghent")
+    assert [(receipt.status, receipt.text) for receipt in result.results] == [
+        ("added", "The user keeps bees."),
+        ("added", "The user's sister Greta lives in Ghent."),
+    ]
+    [hit, *_] = memory.search("Where does Greta live?").hits
+    assert (hit.memory.text, hit.memory.kind, hit.memory.model) == (
+        "The user's sister Greta lives in Ghent.",
+        "fact",
+        "tiny",
+    )
+    assert hit.memory.prompt.startswith("extract-")
+
+
+def test_the_words_give_way_to_what_came_of_them_and_their_id_leads_on(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts("The user keeps bees."))
+    result = memory.add("I keep bees")
+    [raw] = memory.list(states=["distilled"])
+    assert raw.superseded_by == result.results[0].id
+    assert [hit.memory.text for hit in memory.search("bees").hits] == ["The user keeps bees."]
+
+
+def test_what_holds_nothing_leaves_search_and_stays_in_the_list(memory: Memory, server: OllamaServer) -> None:
+    server.script(NOTHING)
+    [receipt] = memory.add("thanks, that was lovely of you!").results
+    assert receipt.status == "ignored"
+    assert memory.search("thanks lovely").hits == ()
+    assert texts(memory, "distilled") == ["thanks, that was lovely of you!"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        failure(503, {"error": "server busy, please try again. maximum pending requests exceeded"}),
+        failure(404, {"error": "model 'tiny' not found"}),
+        failure(404, {"error": 'model "tiny" not found, try pulling it first'}),
+        failure(500, {"error": "llama runner process has terminated"}),
+        Step(status=None, ending="reset"),
+        Step([part('{"kind": "about')], ending="reset"),
+        Step([part('{"kind"'), json.dumps({"error": "model 'tiny' not found"}) + "\n"]),
+    ],
+    ids=["busy", "missing", "missing, older text", "crashed", "reset", "cut off", "removed midway"],
+)
+def test_a_server_in_trouble_leaves_the_words_searchable_and_is_asked_again(
+    memory: Memory, server: OllamaServer, step: Step
+) -> None:
+    server.script(step)
+    [receipt] = memory.add("I keep bees").results
+    assert receipt.status in ("queued", "added")
+    if receipt.status == "queued":
+        assert "model_unavailable" in receipt.reason or "model_output" in receipt.reason
+        assert texts(memory, "raw") == ["I keep bees"]
+        assert memory.search("bees").hits[0].memory.text == "I keep bees"
+    server.script(facts("The user keeps bees."), facts("The user keeps bees."))
+    wait_for_jobs(memory)
+    assert texts(memory) == ["The user keeps bees."]
+
+
+def wait_for_jobs(memory: Memory) -> None:
+    """Until every job is done, looking again whenever the queue has changed."""
+    queue = memory._parts.queue
+    queue.start()
+    with queue._changed:
+        assert queue._changed.wait_for(lambda: not backlog.count_jobs(memory.stores.log).n_waiting, PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [Step([HTML], content_type="text/html")],
+        [Step(["[1, 2]\n"])],
+        [Step([part("")])],
+        [answer("I would rather not.")] * 2,
+        [answer("<think>hmm, what is there")] * 2,
+        [answer('{"facts": ["The user keeps bees."]}')] * 2,
+        [answer('{"kind": "about_user", "facts": "bees"}')] * 2,
+    ],
+    ids=["html", "a list", "early end", "prose", "unclosed thoughts", "no gate", "wrong type"],
+)
+def test_nonsense_puts_the_job_off_and_a_later_answer_counts(
+    memory: Memory, server: OllamaServer, clock: Clock, steps: list[Step]
+) -> None:
+    server.script(*steps)
+    [receipt] = memory.add("I keep bees").results
+    assert receipt.status == "queued"
+    assert texts(memory, "raw", "active") == ["I keep bees"]
+    server.script(facts("The user keeps bees."))
+    clock.advance(seconds=BACK_OFF[0].total_seconds() + 1)
+    wait_for_jobs(memory)
+    assert texts(memory) == ["The user keeps bees."]
+
+
+def test_a_job_that_never_succeeds_leaves_the_persons_words(memory: Memory, server: OllamaServer, clock: Clock) -> None:
+    server.script(*[answer("no")] * (2 * len(BACK_OFF) + 2))
+    [receipt] = memory.add("I keep bees").results
+    assert receipt.status == "queued"
+    for pause in BACK_OFF:
+        clock.advance(seconds=pause.total_seconds() + 1)
+        assert memory.settle_queue(PATIENCE_S)
+    wait_for_jobs(memory)
+    [kept] = memory.list()
+    assert (kept.text, kept.state, kept.model) == ("I keep bees", "active", "")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<think>The user keeps bees?</think>{}",
+        "```json\n{}\n```",
+        "Here you are: {}",
+    ],
+)
+def test_thoughts_fences_and_prose_around_an_answer_do_no_harm(
+    memory: Memory, server: OllamaServer, content: str
+) -> None:
+    facts = json.dumps({"kind": "about_user", "facts": ["The user keeps bees."]})
+    server.script(answer(content.replace("{}", facts)))
+    assert [receipt.text for receipt in memory.add("I keep bees").results] == ["The user keeps bees."]
+
+
+def test_deleting_the_words_while_they_wait_cancels_the_job(open_memory: Opener, server: OllamaServer) -> None:
+    memory = open_with(open_memory, server, add_wait_s=0.0)
+    server.script(Step(ending="hold"), facts("The user has a rash."))
+    [receipt] = memory.add("I have a rash").results
+    server.wait_until_held()
+    memory.delete(receipt.id)
+    server.release()
+    memory.settle_queue(PATIENCE_S)
+    assert texts(memory, "active", "raw", "distilled") == []
+
+
+def test_jobs_of_a_run_are_done_in_order_with_what_came_before_as_context(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    away = open_memory(add_wait_s=0.0)
+    for n in range(6):
+        away.add(f"I told you thing number {n}", run_id="r1")
+    away.close()
+    server.script(*[NOTHING] * 6)
+    wait_for_jobs(open_with(open_memory, server))
+    asked = [request.body["messages"][-1]["content"] for request in server.requests]
+    assert [f"<message>\nI told you thing number {n}\n" in asked[n] for n in range(6)] == [True] * 6
+    assert "User: I told you thing number 3\nUser: I told you thing number 4\n" in asked[5]
+    assert "<earlier>" not in asked[0]
+
+
+def test_what_waits_at_the_end_is_done_by_the_next_process(open_memory: Opener, server: OllamaServer) -> None:
+    away = open_memory(add_wait_s=0.0)
+    for n in range(50):
+        away.add(f"I have a cat called Moth {n}")
+    assert away.stats()["jobs"] == 50
+    assert len(away.search("cat Moth", top_k=50).hits) == 50
+    away.close()
+    server.script(*[facts(f"The user has a cat called Moth {n}.") for n in range(50)])
+    memory = open_with(open_memory, server)
+    memory.warm()
+    wait_for_jobs(memory)
+    done = sorted(memory.list(limit=100), key=lambda record: record.id)
+    assert [record.text for record in done] == [f"The user has a cat called Moth {n}." for n in range(50)]
+    assert len(server.requests) == 50
+
+
+def test_a_known_statement_is_a_duplicate_and_not_stored_again(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts("The user keeps bees."), facts("The user keeps bees."))
+    first = memory.add("I keep bees").results[0]
+    second = memory.add("As I said, I keep bees").results[0]
+    assert (second.status, second.id) == ("duplicate", first.id)
+    assert texts(memory) == ["The user keeps bees."]
+
+
+def test_closing_ends_a_request_under_way_and_keeps_its_job(
+    open_memory: Opener, server: OllamaServer, clock: Clock
+) -> None:
+    memory = open_with(open_memory, server, add_wait_s=0.0)
+    server.script(Step(ending="hold"))
+    memory.add("I keep bees")
+    server.wait_until_held()
+    memory.close()
+    server.wait_until_left()
+    clock.advance(seconds=timedelta(minutes=1).total_seconds())
+    again = open_memory()
+    assert again.stats()["jobs"] == 1
+    assert texts(again, "raw") == ["I keep bees"]

@@ -1,0 +1,79 @@
+"""Answers of models are read without trust: fences, prose, thoughts, cut ends and wrong shapes."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_memory.errors import ModelOutputError
+from mcp_memory.replies import MAX_STATEMENTS, read_extraction, read_object
+
+WHOLE = '{"kind": "about_user", "facts": ["The user keeps bees.", "The user lives in Lisbon."]}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WHOLE,
+        f"```json\n{WHOLE}\n```",
+        f"```\n{WHOLE}```",
+        f"Sure, here you are:\n{WHOLE}\nAnything else?",
+        f"```json\n{WHOLE}",
+        WHOLE.replace(", ", ",\n\t"),
+    ],
+)
+def test_an_object_is_found_in_whatever_surrounds_it(text: str) -> None:
+    read = read_extraction(text, is_complete=True)
+    assert read.statements == ("The user keeps bees.", "The user lives in Lisbon.")
+    assert read.is_whole
+
+
+@given(st.integers(min_value=0, max_value=len(WHOLE)))
+def test_of_a_cut_answer_only_complete_statements_count_and_it_is_never_whole(end: int) -> None:
+    try:
+        read = read_extraction(WHOLE[:end], is_complete=True)
+    except ModelOutputError:
+        return
+    assert set(read.statements) <= {"The user keeps bees.", "The user lives in Lisbon."}
+    assert read.is_whole is (end == len(WHOLE))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no JSON"),
+        ("I cannot do that.", "no JSON"),
+        ('["The user keeps bees."]', "no JSON"),
+        ('{"facts": ["The user keeps bees."]}', "kind None"),
+        ('{"kind": "about", "facts": []}', "kind 'about'"),
+        ('{"kind": "about_user"}', "no list"),
+        ('{"kind": "about_user", "facts": "The user keeps bees."}', "no list"),
+        ('{"kind": "about_user", "facts": [{"text": "bees"}]}', "no list"),
+        ('{"kind": "about_user", "facts": [1]}', "no list"),
+        ("{" * 5000, "no JSON|kind None"),
+    ],
+)
+def test_an_answer_of_another_shape_is_refused_and_never_taken_for_nothing_to_remember(text: str, why: str) -> None:
+    with pytest.raises(ModelOutputError, match=why):
+        read_extraction(text, is_complete=True)
+
+
+def test_what_the_gate_calls_other_holds_no_statements() -> None:
+    assert read_extraction('{"kind": "other", "facts": ["The user says hello."]}', is_complete=True).statements == ()
+
+
+def test_repetitions_and_loops_are_bounded() -> None:
+    facts = ["The user keeps bees."] * 50 + [f"The user has {n} hives." for n in range(100)]
+    read = read_extraction(json.dumps({"kind": "about_user", "facts": facts}), is_complete=True)
+    assert len(read.statements) == MAX_STATEMENTS
+    assert read.statements[:2] == ("The user keeps bees.", "The user has 0 hives.")
+
+
+@given(st.text())
+def test_any_text_gives_an_object_or_the_one_error(text: str) -> None:
+    try:
+        value, _ = read_object(text)
+    except ModelOutputError:
+        return
+    assert isinstance(value, dict)
