@@ -23,9 +23,9 @@ from .redact import PLACEHOLDER, redact
 from .replies import EXTRACTION_SCHEMA, Extraction, Gate, read_extraction
 from .text import detect_language
 
-MAX_OUTPUT_TOKENS = 512
+MAX_OUTPUT_TOKENS = 320
 # Shares of one request. Rules and examples take at most 1,200 beside them.
-MESSAGE_TOKENS = 1500
+MESSAGE_TOKENS = 160
 EARLIER_TOKENS = 600
 KNOWN_TOKENS = 300
 PROFILE_TOKENS = 200

@@ -1,5 +1,6 @@
 """What all tests share: the real model, loaded once; a folder each; a clock to set; no network."""
 
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,10 @@ from hypothesis import settings as hypothesis_settings
 from mcp_memory.embedder import Embedder
 from mcp_memory.graph import build_graph
 from mcp_memory.memory import Memory
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # What a shell starts in its background ignores interrupts, and so do its children: tests that send them would hang.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 hypothesis_settings.register_profile(
     "tests", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]

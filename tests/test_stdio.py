@@ -231,10 +231,9 @@ def test_a_second_server_lists_its_tools_and_names_the_owner_of_the_folder(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_server_and_frees_the_folder(start: Callable[..., Server], number: int) -> None:
-    # What a shell starts in its background ignores interrupts, and so do the children of that.
-    obey = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    server = start(obey + "from mcp_memory.server import serve; serve()")
+def test_a_signal_ends_the_server_and_frees_the_folder(
+    server: Server, start: Callable[..., Server], number: int
+) -> None:
     server.initialize()
     server.call("add_memory", text="I keep bees", infer=False)
     server.process.send_signal(number)
