@@ -61,6 +61,12 @@ def postpone(log: Log, job: Job, *, next_at: datetime, error: str, counts: bool)
         )
 
 
+def cancel(log: Log, job: Job, reason: str) -> None:
+    """Take a job that can never be done out of the queue."""
+    with log.writing() as connection:
+        connection.execute(update(jobs).where(jobs.c.id == job.id).values(state="cancelled", last_error=reason))
+
+
 def count_jobs(log: Log, user_id: str = "") -> Waiting:
     """The state of the queue, of one user or of all."""
     of_user = [jobs.c.user_id == user_id] if user_id else []

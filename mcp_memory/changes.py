@@ -49,7 +49,10 @@ def write(connection: Connection, change: Change) -> Committed:
     touched |= _unlink(connection, [memory.id for memory in change.memories if memory.state not in SEARCHABLE])
     _forget(connection, [memory for memory in change.memories if memory.state == "deleted"])
     if change.finished_job:
-        connection.execute(update(jobs).where(jobs.c.id == change.finished_job).values(state="done", last_error=""))
+        # A change that finishes a job says why when the job was given up.
+        state = "failed" if change.reason else "done"
+        done = update(jobs).where(jobs.c.id == change.finished_job)
+        connection.execute(done.values(state=state, last_error=change.reason))
     kept, removed = _recount(connection, touched, change.id)
     _write_events(connection, change, before, linked, removed)
     through = connection.scalar(select(func.max(events.c.sequence))) or 0

@@ -15,7 +15,7 @@ import regex
 from . import budget
 from .dates import annotate
 from .errors import ModelOutputError
-from .guards import Source, check, is_only_asking, speaks_in_first_person, without_repetition
+from .guards import Source, check, is_only_asking, only_confirms, speaks_in_first_person, without_repetition
 from .languages import LANGUAGES
 from .prompts import Prompt, Task, load_prompt
 from .records import About, Episode, Message
@@ -180,6 +180,8 @@ def _checked(
     extraction: Extraction, source: Source, reading: _Reading, prompt: Prompt, distilled: Distilled
 ) -> Iterator[Statement]:
     for text in without_repetition(extraction.statements):
+        if reading.about == "agent" and only_confirms(text, _said_by_user(reading), source.language):
+            continue
         checked = check(text, source)
         if checked.text:
             yield Statement(
@@ -194,6 +196,10 @@ def _checked(
         elif checked.flaw not in ("secret", "meta", "leak", "support"):
             # Something was said, and neither the model's words nor a sentence of the person's own will do.
             distilled.undecided.add(reading.source)
+
+
+def _said_by_user(reading: _Reading) -> str:
+    return "\n".join(message.content for message in reading.earlier if message.role == "user")
 
 
 def _known(around: Surroundings) -> list[str]:

@@ -19,6 +19,9 @@ MAX_STATEMENT_CHARS = 500
 # A clause shorter than this says nothing by itself.
 _MIN_CLAUSE_CHARS = 8
 _MIN_STEM = 4
+# What an assistant says of itself must bring this much that the user had not said, or it only confirms.
+_MIN_NEW_TERMS = 2
+_MIN_TERMS = 3
 _SENTENCE = regex.compile(r"[^.!?…。！？؟\n]+[.!?…。！？؟]*(?:\s|$|(?<=[。！？]))|[^.!?…。！？؟\n]+")
 _CLAUSE_MARK = regex.compile(r"[,;:，、；：،—–]|\s-\s")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
@@ -96,6 +99,17 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     if len(statement) > MAX_STATEMENT_CHARS:
         return "long"
     return "subject" if all(_speaks_of_another(clause, statement, source.language) for clause in overlaps) else ""
+
+
+def only_confirms(statement: str, said_by_user: str, language: str) -> bool:
+    """Whether an assistant's statement about itself says little besides what the user had just told it.
+
+    >>> only_confirms("The assistant noted shoe size 43.", "my shoe size is 43", "en")
+    True
+    """
+    wanted = _term_set(statement, language) - {"assistant", "assistent", "asistente"}
+    brings = wanted - _term_set(said_by_user, language)
+    return len(wanted) < _MIN_TERMS or len(brings) < _MIN_NEW_TERMS
 
 
 def own_words(statement: str, source: Source) -> str:

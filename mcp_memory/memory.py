@@ -215,7 +215,9 @@ class Memory:
             filters=inputs.filters_of(filters),
         )
         self._parts.upkeep.catch_up_once()
-        return searching.search(query, selection, self._parts.stores, top_k=top_k, threshold=threshold)
+        result = searching.search(query, selection, self._parts.stores, top_k=top_k, threshold=threshold)
+        notice = f"{result.notice} {self._parts.queue.notice()}".strip()
+        return replace(result, notice=notice)
 
     def delete(self, memory_id: str) -> DeleteResult:
         """Delete one memory by its id.

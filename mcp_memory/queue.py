@@ -13,14 +13,14 @@ from datetime import timedelta
 
 from . import backlog
 from .admit import admit, embed, resolve, with_lag, write
-from .distil import Distilled, Statement, Surroundings, distil
+from .distil import Distilled, Statement, Surroundings, distil, holds_only_secrets
 from .errors import McpMemoryError, ModelOutputError, ModelUnavailableError
 from .extract import draft_of
 from .language_model import LanguageModel
 from .records import Change, Draft, Episode, Job, Kind, Memory, Receipt, Selection
+from .redact import holds_secret, redact
 from .resolve import Resolution
 from .search import search
-from .store import commit
 from .stores import Stores
 from .text import content_hash
 
@@ -48,6 +48,7 @@ class Queue:
         self._n_wakes = 0
         # Why the model is not there, '' while it is.
         self.trouble = ""
+        self._is_told = True
 
     def start(self) -> None:
         """Begin to work jobs off, or wake the thread that does. Never raises."""
@@ -69,6 +70,15 @@ class Queue:
         with self._changed:
             self._changed.wait_for(is_settled, timeout_s)
             return self._outcomes.pop(job_id, ())
+
+    def notice(self) -> str:
+        """What whoever searches next should know, '' where all is well or it has been said."""
+        with self._changed:
+            if self._is_told or not self.trouble:
+                return ""
+            self._is_told, trouble = True, self.trouble
+        waiting = backlog.count_jobs(self._stores.log).n_waiting
+        return f"{waiting} texts wait for extraction and are found word for word: {trouble}." if waiting else ""
 
     def stop(self) -> None:
         """End the thread; a request under way is cancelled, its job stays. Safe to repeat."""
@@ -150,6 +160,7 @@ class Queue:
 
     def _set_trouble(self, trouble: str) -> None:
         with self._changed:
+            self._is_told = self._is_told and bool(self.trouble)
             self.trouble = trouble
             self._changed.notify_all()
 
@@ -166,10 +177,27 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
     """
     episode = backlog.get_episode(stores.log, job.episode_id)
     if episode is None:
-        return _finish(job, None, (), (), stores)
-    left_out = _left_out(episode, stores)
-    distilled = distil(episode, left_out, _surroundings(episode, stores), model.ask)
-    drafts = _drafts(distilled, episode, model.name, stores)
+        return keep_words(job, stores, "its episode is gone")
+    distilled = distil(episode, _left_out(episode, stores), _surroundings(episode, stores), model.ask)
+    return _store(job, episode, distilled, stores, model_name=model.name)
+
+
+def keep_words(job: Job, stores: Stores, error: str) -> tuple[Receipt, ...]:
+    """Give a job up: what waited for it stays as it was said, without its secrets, as ordinary memories."""
+    episode = backlog.get_episode(stores.log, job.episode_id)
+    if episode is None:
+        backlog.cancel(stores.log, job, error)
+        return ()
+    undecided = set(range(len(episode.messages))) - _left_out(episode, stores)
+    return _store(job, episode, Distilled(undecided=undecided), stores, reason=error)
+
+
+def _store(
+    job: Job, episode: Episode, distilled: Distilled, stores: Stores, *, model_name: str = "", reason: str = ""
+) -> tuple[Receipt, ...]:
+    """Finish a job with what came of it; a `reason` says why it was given up."""
+    _take_secrets_out(distilled, episode)
+    drafts = _drafts(distilled, episode, model_name, stores)
     vectors = embed(drafts, episode, stores)
     with stores.writing:
         if not backlog.is_waiting(stores.log, job.id):
@@ -193,6 +221,7 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
             at=stores.clock(),
             owner=episode.owner,
             operation="distil",
+            reason=reason,
             finished_job=job.id,
             memories=tuple(given_way.values()),
         )
@@ -200,30 +229,24 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
     return with_lag([*admitted.receipts, *_other_receipts(resolution, given_way)], lag)
 
 
-def keep_words(job: Job, stores: Stores, error: str) -> tuple[Receipt, ...]:
-    """Give a job up: what waited for it stays as it was said, as ordinary memories."""
-    with stores.writing:
-        raw = backlog.raw_rows(stores.log, job.episode_id)
-        episode = backlog.get_episode(stores.log, job.episode_id)
-        return _finish(job, episode, tuple(raw.values()), (), stores, reason=error)
-
-
-def _finish(
-    job: Job,
-    episode: Episode | None,
-    raw: Sequence[Memory],
-    receipts: Sequence[Receipt],
-    stores: Stores,
-    reason: str = "",
-) -> tuple[Receipt, ...]:
-    now = stores.clock()
-    change_id = stores.ids.next(now)
-    kept = [replace(memory, state="active", updated_at=now, revision=change_id) for memory in raw]
-    if episode is not None:
-        commit(
-            Change(change_id, now, episode.owner, "distil", reason, finished_job=job.id, memories=tuple(kept)), stores
-        )
-    return (*receipts, *(Receipt("added", memory.id, memory.text, reason=KEPT_WORDS) for memory in kept))
+def _take_secrets_out(distilled: Distilled, episode: Episode) -> None:
+    """Words that are to stay although they hold a secret stay without it, as statements of their own."""
+    for place in sorted(distilled.undecided):
+        text = episode.messages[place].content
+        if holds_secret(text):
+            distilled.undecided.discard(place)
+            if not holds_only_secrets(text):
+                distilled.statements.append(
+                    Statement(
+                        source=place,
+                        text=redact(text),
+                        about=episode.about,
+                        gate="about_user",
+                        language="",
+                        prompt="",
+                        is_verbatim=True,
+                    )
+                )
 
 
 def _left_out(episode: Episode, stores: Stores) -> set[int]:

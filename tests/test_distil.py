@@ -130,6 +130,17 @@ def test_what_the_assistant_says_of_itself_goes_through_its_own_prompt_into_its_
     assert distilled.statements[0].prompt.startswith("agent-")
 
 
+def test_an_assistant_that_only_confirms_what_it_was_told_gives_no_memory_of_its_own() -> None:
+    said = facts("The assistant has noted the permit KX71 VBD.", "The assistant raised the timeout to 90 seconds.")
+    model = ScriptedModel(facts("The user has the permit KX71 VBD."), said)
+    answer = Message("assistant", "I have noted the permit KX71 VBD, and I raised the timeout to 90 seconds.")
+    distilled = distil(episode("my permit is KX71 VBD", answer), (), NOBODY, model)
+    assert [(statement.about, statement.text) for statement in distilled.statements] == [
+        ("user", "The user has the permit KX71 VBD."),
+        ("agent", "The assistant raised the timeout to 90 seconds."),
+    ]
+
+
 def test_a_short_correction_is_read_together_with_what_it_corrects() -> None:
     model = ScriptedModel(facts("The user's lease ends in June."))
     distilled = distil(episode("My lease ends in May.", "Sorry, I meant June."), (), NOBODY, model)

@@ -106,6 +106,14 @@ def test_a_server_in_trouble_leaves_the_words_searchable_and_is_asked_again(
     assert texts(memory) == ["The user keeps bees."]
 
 
+def test_a_model_that_is_away_is_told_once_in_the_next_search(open_memory: Opener) -> None:
+    memory = open_memory()
+    memory.add("I keep bees")
+    memory.add("I have a cat")
+    assert "2 texts wait for extraction and are found word for word: model_unavailable" in memory.search("bees").notice
+    assert memory.search("bees").notice == ""
+
+
 def wait_for_jobs(memory: Memory) -> None:
     """Until every job is done, looking again whenever the queue has changed."""
     queue = memory._parts.queue
@@ -150,6 +158,9 @@ def test_a_job_that_never_succeeds_leaves_the_persons_words(memory: Memory, serv
     wait_for_jobs(memory)
     [kept] = memory.list()
     assert (kept.text, kept.state, kept.model) == ("I keep bees", "active", "")
+    queue = backlog.count_jobs(memory.stores.log)
+    assert (queue.n_waiting, queue.n_failed) == (0, 1)
+    assert "no JSON" in queue.last_error
 
 
 @pytest.mark.parametrize(
@@ -216,6 +227,28 @@ def test_a_known_statement_is_a_duplicate_and_not_stored_again(memory: Memory, s
     second = memory.add("As I said, I keep bees").results[0]
     assert (second.status, second.id) == ("duplicate", first.id)
     assert texts(memory) == ["The user keeps bees."]
+
+
+def test_words_that_stay_stay_without_their_secret(memory: Memory, server: OllamaServer) -> None:
+    key = "gh" + "p_" + "a1B2" * 9
+    server.script(answer('{"kind": "other", "facts": ["The user has a server called Brontosaurus."]}'))
+    server.script(answer('{"kind": "other", "facts": ["The user has a server called Brontosaurus."]}'))
+    memory.add(f"my key is {key} and my staging server is called Brontosaurus")
+    [kept] = memory.list()
+    assert kept.text == "my key is [secret] and my staging server is called Brontosaurus"
+    assert all(key not in hit.memory.text for hit in memory.search(f"staging key {key}").hits)
+    assert all(key not in json.dumps(request.body) for request in server.requests)
+
+
+def test_a_job_without_its_episode_is_taken_out_of_the_queue(open_memory: Opener, server: OllamaServer) -> None:
+    away = open_memory(add_wait_s=0.0)
+    away.add("I keep bees")
+    with away.stores.log.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM episodes")
+    away.close()
+    memory = open_with(open_memory, server)
+    wait_for_jobs(memory)
+    assert memory.search("bees").hits[0].memory.text == "I keep bees"
 
 
 def test_closing_ends_a_request_under_way_and_keeps_its_job(
