@@ -101,6 +101,8 @@ class _Reading:
     task: Task
     about: About
     earlier: tuple[Message, ...]
+    # Whether its own words are worth keeping where the model's reading will not do; an assistant's turns are not.
+    keeps_words: bool
 
 
 def distil(episode: Episode, left_out: Container[int], around: Surroundings, ask: Ask) -> Distilled:
@@ -139,9 +141,9 @@ def _readings(episode: Episode, left_out: Container[int], around: Surroundings) 
         place += 1
         if message.role == "assistant" or episode.about == "agent":
             if speaks_in_first_person(text):
-                yield _Reading(source, text, "agent", "agent", before)
+                yield _Reading(source, text, "agent", "agent", before, keeps_words=episode.about == "agent")
         elif message.role == "user" and text.strip() and not is_only_asking(text):
-            yield _Reading(source, text, "extract", "user", before)
+            yield _Reading(source, text, "extract", "user", before, keeps_words=True)
 
 
 def _correction_after(shown: Sequence[tuple[int, Message]], place: int) -> int | None:
@@ -171,7 +173,7 @@ def _read(
         question = f"{context}\n<message>\n{part}\n</message>\n{_order(language)}"
         extraction, n_calls = _ask_twice(prompt.messages(language, question), ask)
         distilled.n_calls += n_calls
-        if not extraction.is_whole:
+        if not extraction.is_whole and reading.keeps_words:
             distilled.undecided.add(reading.source)
         yield from _checked(extraction, Source(part, context, language, prompt.marks), reading, prompt, distilled)
 
@@ -193,7 +195,7 @@ def _checked(
                 prompt=prompt.fingerprint,
                 is_verbatim=bool(checked.flaw),
             )
-        elif checked.flaw not in ("secret", "meta", "leak", "support"):
+        elif reading.keeps_words and checked.flaw not in ("secret", "meta", "leak", "support"):
             # Something was said, and neither the model's words nor a sentence of the person's own will do.
             distilled.undecided.add(reading.source)
 

@@ -30,10 +30,7 @@ EXTRACTION_SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The statements that a model read out of one message.
-
-    `is_whole` is false when its answer was cut, or contradicts itself: nothing to keep, and yet facts.
-    """
+    """The statements that a model read out of one message. `is_whole` is false when its answer was cut."""
 
     gate: Gate
     statements: tuple[str, ...]
@@ -56,9 +53,7 @@ def read_extraction(text: str, *, is_complete: bool) -> Extraction:
     if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
         raise ModelOutputError("the answer's facts are no list of texts", hint=_AGAIN)
     statements = tuple(dict.fromkeys(fact.strip() for fact in facts if fact.strip()))[:MAX_STATEMENTS]
-    contradicts = gate == "other" and bool(statements)
-    is_whole = is_complete and not was_cut and not contradicts
-    return Extraction(gate, () if gate == "other" else statements, is_whole)
+    return Extraction(gate, () if gate == "other" else statements, is_whole=is_complete and not was_cut)
 
 
 def read_object(text: str) -> tuple[dict[str, Any], bool]:

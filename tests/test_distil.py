@@ -192,6 +192,13 @@ def test_of_cut_answers_the_complete_statements_count_and_the_message_keeps_its_
     assert distilled.undecided == {0}
 
 
+def test_the_words_of_an_assistant_do_not_stay_for_want_of_a_better_reading() -> None:
+    cut = Answered('{"kind": "about_user", "facts": ["The assistant ha', is_complete=False)
+    turn = Message("assistant", "I have raised the timeout to 90 seconds.")
+    assert distil(episode(turn), (), NOBODY, ScriptedModel(cut)).undecided == set()
+    assert distil(episode(turn, about="agent"), (), NOBODY, ScriptedModel(cut)).undecided == {0}
+
+
 def test_a_model_that_is_away_is_reported_and_decides_nothing() -> None:
     away = ModelUnavailableError("away", hint="start it")
     with pytest.raises(ModelUnavailableError):

@@ -231,8 +231,8 @@ def test_a_known_statement_is_a_duplicate_and_not_stored_again(memory: Memory, s
 
 def test_words_that_stay_stay_without_their_secret(memory: Memory, server: OllamaServer) -> None:
     key = "gh" + "p_" + "a1B2" * 9
-    server.script(answer('{"kind": "other", "facts": ["The user has a server called Brontosaurus."]}'))
-    server.script(answer('{"kind": "other", "facts": ["The user has a server called Brontosaurus."]}'))
+    cut = '{"kind": "about_user", "facts": ["The user has a ser'
+    server.script(answer(cut), answer(cut))
     memory.add(f"my key is {key} and my staging server is called Brontosaurus")
     [kept] = memory.list()
     assert kept.text == "my key is [secret] and my staging server is called Brontosaurus"

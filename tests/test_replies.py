@@ -59,10 +59,9 @@ def test_an_answer_of_another_shape_is_refused_and_never_taken_for_nothing_to_re
         read_extraction(text, is_complete=True)
 
 
-def test_facts_of_what_the_gate_calls_other_do_not_count_and_make_the_answer_doubtful() -> None:
+def test_what_the_gate_calls_other_holds_no_statements() -> None:
     read = read_extraction('{"kind": "other", "facts": ["The user says hello."]}', is_complete=True)
-    assert (read.statements, read.is_whole) == ((), False)
-    assert read_extraction('{"kind": "other", "facts": []}', is_complete=True).is_whole
+    assert (read.statements, read.is_whole) == ((), True)
 
 
 def test_repetitions_and_loops_are_bounded() -> None:
