@@ -62,6 +62,6 @@ class LanguageModel:
             return f"{self.name} at {self._client.host}"
         return f"Ollama at {self._client.host} has no {self.name}; run: ollama pull {self.name}"
 
-    def cancel(self) -> None:
-        """End the request under way, so that the server stops generating."""
-        self._client.cancel()
+    def close(self) -> None:
+        """End the request under way, so that the server stops generating, and refuse later ones."""
+        self._client.close()

@@ -85,7 +85,7 @@ class Queue:
         with self._changed:
             self._is_stopping = True
             self._changed.notify_all()
-        self._model.cancel()
+        self._model.close()
         if self._thread is not None:
             self._thread.join()
 

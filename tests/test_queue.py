@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from mcp_memory import backlog
+from mcp_memory.errors import ModelUnavailableError
+from mcp_memory.language_model import LanguageModel
 from mcp_memory.memory import Memory
 from mcp_memory.queue import BACK_OFF
+from mcp_memory.settings import load_settings
 from tests.conftest import Clock, Opener
 from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, failure, part, reply
 
@@ -264,3 +267,13 @@ def test_closing_ends_a_request_under_way_and_keeps_its_job(
     again = open_memory()
     assert again.stats()["jobs"] == 1
     assert texts(again, "raw") == ["I keep bees"]
+
+
+def test_a_model_that_is_closed_between_two_calls_refuses_the_second(server: OllamaServer) -> None:
+    model = LanguageModel(load_settings(ollama_host=server.url, llm_model="tiny"))
+    server.script(NOTHING)
+    assert model.ask([{"role": "user", "content": "hello"}], {}, 10).is_complete
+    model.close()
+    with pytest.raises(ModelUnavailableError, match="closed"):
+        model.ask([{"role": "user", "content": "hello"}], {}, 10)
+    assert len(server.requests) == 1
