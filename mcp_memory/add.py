@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from .admit import admit, embed, job_of, resolve, with_lag, write
+from .admit import admit, embed, resolve, with_lag, write
 from .extract import verbatim
-from .records import AddResult, Change, Episode
+from .records import AddResult, Change, Episode, Job
 from .stores import Stores
 
 
@@ -39,7 +39,7 @@ def add(episode: Episode, stores: Stores) -> Added:
             if memory.state == "raw" and not episode.infer
         ]
         is_new = bool(admitted.memories) or any(memory.state != "raw" for memory in admitted.known.values())
-        job = job_of(episode, stores) if episode.infer and is_new else None
+        job = _job(episode, stores) if episode.infer and is_new else None
         change = Change(
             id=change_id,
             at=episode.created_at,
@@ -51,3 +51,15 @@ def add(episode: Episode, stores: Stores) -> Added:
         )
         lag = write(change, episode, resolution, admitted, stores, vectors)
     return Added(AddResult(with_lag(admitted.receipts, lag), episode.id), job.id if job else "")
+
+
+def _job(episode: Episode, stores: Stores) -> Job:
+    """The job that an episode waits for."""
+    return Job(
+        id=stores.ids.next(stores.clock()),
+        user_id=episode.owner.user_id,
+        episode_id=episode.id,
+        run_id=episode.run_id,
+        task="procedure" if episode.kind == "procedure" else "extract",
+        next_at=episode.created_at,
+    )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .errors import McpMemoryError
-from .records import Change, Draft, Entity, Episode, Job, Memory, Mention, Receipt, Sighting
+from .records import Change, Draft, Entity, Episode, Memory, Mention, Receipt, Sighting
 from .resolve import Resolution, Resolved, find_duplicate, link_mentions
 from .score import Floats
 from .store import commit
@@ -140,18 +140,6 @@ def with_lag(receipts: Sequence[Receipt], lag: str) -> tuple[Receipt, ...]:
         if receipt.status in ("added", "queued")
         else receipt
         for receipt in receipts
-    )
-
-
-def job_of(episode: Episode, stores: Stores) -> Job:
-    """The job that an episode waits for."""
-    return Job(
-        id=stores.ids.next(stores.clock()),
-        user_id=episode.owner.user_id,
-        episode_id=episode.id,
-        run_id=episode.run_id,
-        task="procedure" if episode.kind == "procedure" else "extract",
-        next_at=episode.created_at,
     )
 
 

@@ -7,13 +7,12 @@ from typing import Any
 
 from sqlalchemy import func, select, update
 
+from .changes import WINDOW_SIZE
 from .log import Log
 from .records import Episode, Job, Memory, Message, Owner
 from .schema import episodes, jobs, memories
 from .text import content_hash
 
-# Messages before an episode that a model is shown at most.
-WINDOW_SIZE = 10
 _LOOK_AHEAD = 500
 
 

@@ -19,7 +19,7 @@ from .guards import Source, check, is_only_asking, only_confirms, speaks_in_firs
 from .languages import LANGUAGES
 from .prompts import Prompt, Task, load_prompt
 from .records import About, Episode, Message
-from .redact import PLACEHOLDER, redact
+from .redact import redact
 from .replies import EXTRACTION_SCHEMA, Extraction, Gate, read_extraction
 from .text import detect_language
 
@@ -41,6 +41,8 @@ _CORRECTION = regex.compile(
     regex.IGNORECASE,
 )
 _WHO = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
+# How much of an answer that was none is shown to the model again.
+_MAX_SHOWN_CHARS = 200
 _REPAIR = "That is no answer in the form asked for. Give the JSON object only, with kind and short facts."
 
 
@@ -89,7 +91,6 @@ class Distilled:
 
     statements: list[Statement] = field(default_factory=list)
     undecided: set[int] = field(default_factory=set)
-    n_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +172,7 @@ def _read(
         tail = [f"User: … {budget.split_text(parts[place - 1], _TAIL_TOKENS)[-1]}"] if place else []
         context = "\n".join((*above, *_earlier([*turns, *tail]), days))
         question = f"{context}\n<message>\n{part}\n</message>\n{_order(language)}"
-        extraction, n_calls = _ask_twice(prompt.messages(language, question), ask)
-        distilled.n_calls += n_calls
+        extraction = _ask_twice(prompt.messages(language, question), ask)
         if not extraction.is_whole and reading.keeps_words:
             distilled.undecided.add(reading.source)
         yield from _checked(extraction, Source(part, context, language, prompt.marks), reading, prompt, distilled)
@@ -249,19 +249,19 @@ def _order(language: str) -> str:
     return f"Facts in {LANGUAGES[language].name}:" if language in LANGUAGES else "Facts in the message's language:"
 
 
-def _ask_twice(request: list[dict[str, str]], ask: Ask) -> tuple[Extraction, int]:
+def _ask_twice(request: list[dict[str, str]], ask: Ask) -> Extraction:
     """The answer; one that cannot be used or was cut is asked for once more, and then the fuller of both counts."""
     first: Extraction | None = None
     answer = ask(request, EXTRACTION_SCHEMA, MAX_OUTPUT_TOKENS)
     try:
         first = read_extraction(answer.text, is_complete=answer.is_complete)
         if first.is_whole:
-            return first, 1
+            return first
     except ModelOutputError:
         pass
     again = [
         *request,
-        {"role": "assistant", "content": answer.text[:_MAX_CORRECTION_CHARS] or "…"},
+        {"role": "assistant", "content": answer.text[:_MAX_SHOWN_CHARS] or "…"},
         {"role": "user", "content": _REPAIR},
     ]
     answer = ask(again, EXTRACTION_SCHEMA, MAX_OUTPUT_TOKENS)
@@ -270,12 +270,7 @@ def _ask_twice(request: list[dict[str, str]], ask: Ask) -> tuple[Extraction, int
     except ModelOutputError:
         if first is None:
             raise
-        return first, 2
+        return first
     if second.is_whole or first is None:
-        return second, 2
-    return replace(first, statements=tuple(dict.fromkeys(first.statements + second.statements))), 2
-
-
-def holds_only_secrets(text: str) -> bool:
-    """Whether nothing of a text is left once its secrets are out."""
-    return not regex.sub(r"\W+", "", redact(text).replace(PLACEHOLDER, ""))
+        return second
+    return replace(first, statements=tuple(dict.fromkeys(first.statements + second.statements)))

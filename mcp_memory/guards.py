@@ -10,7 +10,7 @@ from typing import Literal
 
 import regex
 
-from .languages import LANGUAGES
+from .languages import LANGUAGES, Language
 from .mentions import find_mentions
 from .redact import PLACEHOLDER, holds_secret
 from .text import detect_language, fold, normalise, terms
@@ -114,7 +114,7 @@ def only_confirms(statement: str, said_by_user: str, language: str) -> bool:
 
 def own_words(statement: str, source: Source) -> str:
     """The sentence of the message that a statement comes from, '' where none can be told or it held a secret."""
-    sentences = [match.group().strip() for match in _SENTENCE.finditer(source.message) if match.group().strip()]
+    sentences = _sentences(source.message)
     if len(sentences) == 1:
         best = sentences[0]
     else:
@@ -132,16 +132,16 @@ def is_only_asking(text: str) -> bool:
     >>> is_only_asking("What's the capital of Peru?"), is_only_asking("Can I eat nuts with my allergy?")
     (True, False)
     """
-    sentences = [match.group().strip() for match in _SENTENCE.finditer(text) if match.group().strip()]
-    language = detect_language(text) or "en"
+    sentences = _sentences(text)
+    first_person = _language(detect_language(text)).first_person
     return bool(sentences) and all(
-        sentence[-1] in "?？؟" and not _has(sentence, _words_of(language, "first_person")) for sentence in sentences
+        sentence[-1] in "?？؟" and not _has(sentence, first_person) for sentence in sentences
     )
 
 
 def speaks_in_first_person(text: str) -> bool:
     """Whether whoever says this speaks of themselves."""
-    return _has(text, _words_of(detect_language(text) or "en", "first_person"))
+    return _has(text, _language(detect_language(text)).first_person)
 
 
 def _without_secret(statement: str) -> str:
@@ -165,7 +165,7 @@ def _clauses_by_overlap(statement: str, source: Source) -> list[str]:
 
 
 def _clauses(text: str, language: str) -> Iterator[str]:
-    conjunctions = _words_of(language, "conjunctions")
+    conjunctions = _language(language).conjunctions
     for sentence in _SENTENCE.finditer(text):
         for part in _CLAUSE_MARK.split(sentence.group()):
             words = part.split(" ")
@@ -180,7 +180,7 @@ def _clauses(text: str, language: str) -> Iterator[str]:
 def _term_set(text: str, language: str) -> set[str]:
     """Content terms; the words for the user are left out, since a message says "I"."""
     lowered = text.casefold()
-    for name in LANGUAGES[language].user if language in LANGUAGES else ():
+    for name in _users(language):
         lowered = lowered.replace(name, " ")
     return {form for term in terms(lowered, [language or "en"]) for form in term if not form.isdigit()} | set(
         _NUMBER.findall(lowered)
@@ -190,7 +190,7 @@ def _term_set(text: str, language: str) -> set[str]:
 def _numbers(text: str, language: str) -> set[str]:
     """The numbers in a text, in digits; small ones also where they are written as words."""
     found = {number.lstrip("0") or "0" for number in _NUMBER.findall(text)}
-    words = LANGUAGES.get(language, LANGUAGES["en"]).numbers
+    words = _language(language).numbers
     if language in ("zh", "ja"):
         return found | {str(value) for word, value in words.items() if word in text}
     spoken = {match.group().casefold() for match in _WORD.finditer(text)}
@@ -198,7 +198,7 @@ def _numbers(text: str, language: str) -> set[str]:
 
 
 def _names(statement: str, language: str) -> Iterator[str]:
-    users = LANGUAGES[language].user if language in LANGUAGES else ()
+    users = _users(language)
     for mention in find_mentions(statement, languages=[language] if language else []):
         if not any(user in mention.key or mention.key in user for user in users):
             yield mention.key
@@ -214,27 +214,31 @@ def _is_known_name(key: str, everything: str, language: str) -> bool:
 
 
 def _is_negated(text: str, language: str) -> bool:
-    return _has(text, _words_of(language, "negations"))
+    return _has(text, _language(language).negations)
 
 
 def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
     """Whether a statement says of the user what its source says of somebody named, without a word for oneself."""
-    users = LANGUAGES[language].user if language in LANGUAGES else ()
+    users = _users(language)
     lowered = statement.casefold().lstrip("\"'“ ")
     about_user = any(lowered.startswith(user) and lowered[len(user) :][:2] not in ("'s", "’s") for user in users)
-    if not about_user or _has(clause, _words_of(language, "first_person")):
+    if not about_user or _has(clause, _language(language).first_person):
         return False
     first = next(iter(find_mentions(clause, languages=[language])), None)
     return first is not None and clause.strip().startswith(first.name) and first.key not in fold(lowered)
 
 
-def _words_of(language: str, kind: Literal["first_person", "negations", "conjunctions"]) -> frozenset[str]:
-    found = LANGUAGES.get(language, LANGUAGES["en"])
-    return {
-        "first_person": found.first_person,
-        "negations": found.negations,
-        "conjunctions": found.conjunctions,
-    }[kind]
+def _language(code: str) -> Language:
+    """What is known of a language; where it is not one of those known, English serves."""
+    return LANGUAGES.get(code, LANGUAGES["en"])
+
+
+def _users(code: str) -> tuple[str, ...]:
+    return LANGUAGES[code].user if code in LANGUAGES else ()
+
+
+def _sentences(text: str) -> list[str]:
+    return [sentence for match in _SENTENCE.finditer(text) if (sentence := match.group().strip())]
 
 
 def _has(text: str, words: frozenset[str]) -> bool:

@@ -13,12 +13,12 @@ from datetime import timedelta
 
 from . import backlog
 from .admit import admit, embed, resolve, with_lag, write
-from .distil import Distilled, Statement, Surroundings, distil, holds_only_secrets
+from .distil import Distilled, Statement, Surroundings, distil
 from .errors import McpMemoryError, ModelOutputError, ModelUnavailableError
 from .extract import draft_of
 from .language_model import LanguageModel
 from .records import Change, Draft, Episode, Job, Kind, Memory, Receipt, Selection
-from .redact import holds_secret, redact
+from .redact import holds_only_secrets, holds_secret, redact
 from .resolve import Resolution
 from .search import search
 from .stores import Stores

@@ -293,6 +293,11 @@ def holds_secret(text: str) -> bool:
     return bool(find_secrets(text))
 
 
+def holds_only_secrets(text: str) -> bool:
+    """Whether nothing of a text is left once its secrets are out."""
+    return not regex.sub(r"\W+", "", redact(text).replace(PLACEHOLDER, ""))
+
+
 def _split(text: str) -> Iterator[tuple[int, str]]:
     start = 0
     for piece in text.split(PLACEHOLDER):

@@ -40,7 +40,7 @@ def test_a_statement_knows_its_message_its_language_and_its_prompt() -> None:
     assert (statement.source, statement.about, statement.language) == (1, "user", "de")
     assert statement.prompt.startswith("extract-")
     assert not statement.is_verbatim
-    assert distilled.n_calls == 2
+    assert len(model.requests) == 2
 
 
 def test_the_message_stands_last_marked_and_with_its_language() -> None:

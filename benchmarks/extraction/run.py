@@ -2,7 +2,7 @@
 
     python benchmarks/extraction/run.py --host http://127.0.0.1:11434 --model qwen3:8b [--half choose] [--json OUT]
 
-`conversations.json` was written by somebody who had seen neither the prompts nor the code. Its half "choose" is for
+`conversations.json` is independent of the prompts and the code. Its half "choose" is for
 choosing between designs, "final" for reading the figures once at the end. Every conversation gets an empty memory.
 """
 
