@@ -115,7 +115,8 @@ def write(
             for entity_id in item.entity_ids
         ),
         aliases=tuple(resolution.aliases),
-        sightings=tuple(
+        sightings=change.sightings
+        + tuple(
             Sighting(identifier, episode.observed_at)
             for identifier, memory in admitted.known.items()
             if memory.observed_at.date() != episode.observed_at.date()
@@ -159,7 +160,7 @@ def _memory(draft: Draft, episode: Episode, identifier: str, position: int, revi
         lemmas=draft.lemmas,
         hash=draft.hash,
         language=draft.language,
-        importance=0.5,
+        importance=draft.importance,
         observed_at=episode.observed_at,
         created_at=now,
         updated_at=now,

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from . import schema
 from .records import SEARCHABLE, Change, Entity, Memory
-from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages
+from .schema import aliases, entities, entity_links, episodes, events, facts, jobs, memories, messages, profiles
 
 WINDOW_SIZE = 10
 _MAX_VARIABLES = 500
@@ -44,6 +44,9 @@ def write(connection: Connection, change: Change) -> Committed:
             upsert(aliases).on_conflict_do_nothing(),
             [{"entity_id": i, "name": name, "name_key": key} for i, name, key in change.aliases],
         )
+    if change.facts:
+        connection.execute(insert(facts), [asdict(fact) for fact in change.facts])
+    _end_facts(connection, change)
     linked = _links_of(connection, [memory.id for memory in change.memories])
     touched = {entity_id for _, entity_id in change.links} | {entity.id for entity in change.entities}
     touched |= _unlink(connection, [memory.id for memory in change.memories if memory.state not in SEARCHABLE])
@@ -86,6 +89,23 @@ def _forget(connection: Connection, gone: Sequence[Memory]) -> None:
         of_user = messages.c.user_id == memory.user_id
         connection.execute(delete(messages).where(of_user, messages.c.content == memory.text))
         _cancel_jobs(connection, memory)
+
+
+def _end_facts(connection: Connection, change: Change) -> None:
+    """Close the facts of memories that have ended or gone, and drop a profile that was made of them."""
+    ended = [memory for memory in change.memories if memory.state not in ("active", "raw")]
+    for memory in ended:
+        of_memory = facts.c.memory_id == memory.id
+        connection.execute(
+            update(facts)
+            .where(of_memory, facts.c.closed_at.is_(None))
+            .values(invalid_at=memory.invalid_at, closed_at=memory.closed_at or change.at)
+        )
+    gone = {memory.id for memory in ended}
+    of_user = profiles.c.user_id == change.owner.user_id
+    used = connection.scalar(select(profiles.c.memory_ids).where(of_user)) if gone else None
+    if used and gone & set(used):
+        connection.execute(delete(profiles).where(of_user))
 
 
 def _insert_episode(connection: Connection, change: Change) -> None:

@@ -87,10 +87,14 @@ class Statement:
 
 @dataclass(slots=True)
 class Distilled:
-    """What came of an episode: statements in order, and the messages whose own words are to stay as they are."""
+    """What came of an episode: statements in order, and the messages whose own words are to stay as they are.
+
+    `is_joint`: the statements came of all messages together, as the summary of a procedure does.
+    """
 
     statements: list[Statement] = field(default_factory=list)
     undecided: set[int] = field(default_factory=set)
+    is_joint: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,12 @@ date, are never wrong.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import regex
 
+from .change_words import CHANGE_WORDS, PAST_WORDS, PLAN_WORDS
 from .languages import LANGUAGES, Language
 from .mentions import find_mentions
 from .redact import PLACEHOLDER, holds_secret
@@ -90,11 +92,15 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     if not overlaps:
         return "support"
     # "A" and "one" are words that any sentence may bring.
-    if _numbers(statement, source.language) - _numbers(f"{source.message}\n{source.context}", source.language) - {"1"}:
+    if (
+        numbers_in(statement, source.language)
+        - numbers_in(f"{source.message}\n{source.context}", source.language)
+        - {"1"}
+    ):
         return "number"
-    if any(not _is_known_name(name, everything, source.language) for name in _names(statement, source.language)):
+    if any(not _is_known_name(name, everything, source.language) for name in names_in(statement, source.language)):
         return "name"
-    if _is_negated(statement, source.language) not in {_is_negated(clause, source.language) for clause in overlaps}:
+    if is_negated(statement, source.language) not in {is_negated(clause, source.language) for clause in overlaps}:
         return "negation"
     if len(statement) > MAX_STATEMENT_CHARS:
         return "long"
@@ -107,19 +113,19 @@ def only_confirms(statement: str, said_by_user: str, language: str) -> bool:
     >>> only_confirms("The assistant noted shoe size 43.", "my shoe size is 43", "en")
     True
     """
-    wanted = _term_set(statement, language) - {"assistant", "assistent", "asistente"}
-    brings = wanted - _term_set(said_by_user, language)
+    wanted = content_terms(statement, language) - {"assistant", "assistent", "asistente"}
+    brings = wanted - content_terms(said_by_user, language)
     return len(wanted) < _MIN_TERMS or len(brings) < _MIN_NEW_TERMS
 
 
 def own_words(statement: str, source: Source) -> str:
     """The sentence of the message that a statement comes from, '' where none can be told or it held a secret."""
-    sentences = _sentences(source.message)
+    sentences = sentences_of(source.message)
     if len(sentences) == 1:
         best = sentences[0]
     else:
-        wanted = _term_set(statement, source.language)
-        shared = [len(wanted & _term_set(sentence, source.language)) for sentence in sentences]
+        wanted = content_terms(statement, source.language)
+        shared = [len(wanted & content_terms(sentence, source.language)) for sentence in sentences]
         if not shared or not max(shared):
             return ""
         best = sentences[shared.index(max(shared))]
@@ -132,7 +138,7 @@ def is_only_asking(text: str) -> bool:
     >>> is_only_asking("What's the capital of Peru?"), is_only_asking("Can I eat nuts with my allergy?")
     (True, False)
     """
-    sentences = _sentences(text)
+    sentences = sentences_of(text)
     first_person = _language(detect_language(text)).first_person
     return bool(sentences) and all(
         sentence[-1] in "?？؟" and not _has(sentence, first_person) for sentence in sentences
@@ -155,9 +161,9 @@ def _without_secret(statement: str) -> str:
 
 def _clauses_by_overlap(statement: str, source: Source) -> list[str]:
     """The clauses of the message that share most terms with a statement; none where no term is shared."""
-    wanted = _term_set(statement, source.language)
+    wanted = content_terms(statement, source.language)
     clauses = list(_clauses(source.message, source.language))
-    shared = [len(wanted & _term_set(clause, source.language)) for clause in clauses]
+    shared = [len(wanted & content_terms(clause, source.language)) for clause in clauses]
     most = max(shared, default=0)
     if not most:
         return []
@@ -177,7 +183,7 @@ def _clauses(text: str, language: str) -> Iterator[str]:
             yield " ".join(words[start:])
 
 
-def _term_set(text: str, language: str) -> set[str]:
+def content_terms(text: str, language: str) -> set[str]:
     """Content terms; the words for the user are left out, since a message says "I"."""
     lowered = text.casefold()
     for name in _users(language):
@@ -187,7 +193,7 @@ def _term_set(text: str, language: str) -> set[str]:
     )
 
 
-def _numbers(text: str, language: str) -> set[str]:
+def numbers_in(text: str, language: str) -> set[str]:
     """The numbers in a text, in digits; small ones also where they are written as words."""
     found = {number.lstrip("0") or "0" for number in _NUMBER.findall(text)}
     words = _language(language).numbers
@@ -197,7 +203,7 @@ def _numbers(text: str, language: str) -> set[str]:
     return found | {str(value) for word, value in words.items() if word in spoken}
 
 
-def _names(statement: str, language: str) -> Iterator[str]:
+def names_in(statement: str, language: str) -> Iterator[str]:
     users = _users(language)
     for mention in find_mentions(statement, languages=[language] if language else []):
         if not any(user in mention.key or mention.key in user for user in users):
@@ -213,8 +219,45 @@ def _is_known_name(key: str, everything: str, language: str) -> bool:
     )
 
 
-def _is_negated(text: str, language: str) -> bool:
+def is_negated(text: str, language: str) -> bool:
     return _has(text, _language(language).negations)
+
+
+def is_user(phrase: str) -> bool:
+    """Whether a phrase means the user, in any language.
+
+    >>> is_user("Der Nutzer"), is_user("the user's sister")
+    (True, False)
+    """
+    return phrase.casefold().strip() in {name for language in LANGUAGES.values() for name in language.user}
+
+
+def speaks_of_change(text: str, language: str) -> bool:
+    """Whether a statement says that something has become otherwise or has ended."""
+    return _has_phrase(text, CHANGE_WORDS.get(language, ""))
+
+
+def speaks_of_plans(text: str, language: str) -> bool:
+    """Whether a statement tells what is intended, wished for or possible."""
+    return _has_phrase(text, PLAN_WORDS.get(language, ""))
+
+
+def speaks_of_past(text: str, language: str) -> bool:
+    """Whether a statement tells how something was and no longer is."""
+    return _has_phrase(text, PAST_WORDS.get(language, ""))
+
+
+def _has_phrase(text: str, alternatives: str) -> bool:
+    pattern = _phrase_pattern(alternatives)
+    return bool(alternatives) and pattern.search(text) is not None
+
+
+@cache
+def _phrase_pattern(alternatives: str) -> regex.Pattern[str]:
+    words = "|".join(regex.escape(word.replace("_", " ")) for word in alternatives.split())
+    # Scripts without spaces have no word borders.
+    border = "" if regex.search(r"[\p{Han}\p{Hiragana}]", alternatives) else r"\b"
+    return regex.compile(f"{border}(?:{words}){border}", regex.IGNORECASE)
 
 
 def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
@@ -237,7 +280,8 @@ def _users(code: str) -> tuple[str, ...]:
     return LANGUAGES[code].user if code in LANGUAGES else ()
 
 
-def _sentences(text: str) -> list[str]:
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, in order."""
     return [sentence for match in _SENTENCE.finditer(text) if (sentence := match.group().strip())]
 
 

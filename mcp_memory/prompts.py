@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-Task = Literal["extract", "describe", "agent", "procedure", "profile", "rewrite"]
+Task = Literal["extract", "describe", "compare", "agent", "procedure", "profile", "rewrite"]
 Turn = tuple[str, str]
 
 # In the wheel the files lie beside the modules, in a checkout at its top.

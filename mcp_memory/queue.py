@@ -7,31 +7,20 @@ an episode is found word for word.
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 
-from . import backlog
-from .admit import admit, embed, resolve, with_lag, write
-from .distil import Distilled, Statement, Surroundings, distil
+from . import backlog, profile
 from .errors import McpMemoryError, ModelOutputError, ModelUnavailableError
-from .extract import draft_of
 from .language_model import LanguageModel
-from .records import Change, Draft, Episode, Job, Kind, Memory, Receipt, Selection
-from .redact import holds_only_secrets, holds_secret, redact
-from .resolve import Resolution
-from .search import search
+from .records import Job, Receipt
 from .stores import Stores
-from .text import content_hash
+from .work import keep_words, work_off
 
 logger = logging.getLogger(__name__)
 
 # How long a job is put off after each answer that could not be used; then the person's words are kept.
 BACK_OFF = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1))
-_N_RELEVANT, _N_RECENT = 5, 3
 _MAX_REMEMBERED_OUTCOMES = 200
-NOTHING_TO_KEEP = "nothing in it to keep for later; the words stay, out of search, under this id"
-KEPT_WORDS = "kept word for word: the language model's reading of it could not be trusted"
 
 
 class Queue:
@@ -49,6 +38,8 @@ class Queue:
         # Why the model is not there, '' while it is.
         self.trouble = ""
         self._is_told = True
+        # Users of whom something has been learned since their summaries were looked at.
+        self._learned_of: set[str] = set()
 
     def start(self) -> None:
         """Begin to work jobs off, or wake the thread that does. Never raises."""
@@ -96,14 +87,16 @@ class Queue:
             return self._changed.wait_for(lambda: self._is_idle() or bool(self.trouble), timeout_s) and not self.trouble
 
     def _is_idle(self) -> bool:
-        return backlog.next_job(self._stores.log, self._stores.clock())[0] is None
+        return not self._learned_of and backlog.next_job(self._stores.log, self._stores.clock())[0] is None
 
     def _work(self) -> None:
         while not self._is_stopping:
             seen = self._n_wakes
             try:
                 job, next_at = backlog.next_job(self._stores.log, self._stores.clock())
-                if job is None:
+                if job is None and self._learned_of:
+                    self._summarise(next(iter(self._learned_of)))
+                elif job is None:
                     self._sleep(seen, (next_at - self._stores.clock()).total_seconds() if next_at else None)
                 else:
                     self._try(job)
@@ -137,7 +130,18 @@ class Queue:
         except ModelOutputError as exc:
             self._put_off(job, str(exc))
         else:
+            self._learned_of.add(job.user_id)
             self._note(job, receipts)
+
+    def _summarise(self, user_id: str) -> None:
+        """Bring the summary of a user up to date, if much has been learned; what fails is tried after the next job."""
+        try:
+            if profile.is_due(user_id, self._stores):
+                profile.refresh(user_id, self._model.name, self._stores, self._model.ask)
+        except (ModelUnavailableError, ModelOutputError) as exc:
+            logger.info("the summary of the user stays as it was: %s", exc)
+        finally:
+            self._learned_of.discard(user_id)
 
     def _put_off(self, job: Job, error: str) -> None:
         logger.warning("job %s is put off: %s", job.id, error)
@@ -167,174 +171,3 @@ class Queue:
     def _pause(self, seconds: float) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._is_stopping, seconds)
-
-
-def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, ...]:
-    """Distil the episode of a job and store what came of it; the raw rows give way in the same transaction.
-
-    Raises:
-        ModelUnavailableError, ModelOutputError: nothing has changed.
-    """
-    episode = backlog.get_episode(stores.log, job.episode_id)
-    if episode is None:
-        return keep_words(job, stores, "its episode is gone")
-    distilled = distil(episode, _left_out(episode, stores), _surroundings(episode, stores), model.ask)
-    return _store(job, episode, distilled, stores, model_name=model.name)
-
-
-def keep_words(job: Job, stores: Stores, error: str) -> tuple[Receipt, ...]:
-    """Give a job up: what waited for it stays as it was said, without its secrets, as ordinary memories."""
-    episode = backlog.get_episode(stores.log, job.episode_id)
-    if episode is None:
-        backlog.cancel(stores.log, job, error)
-        return ()
-    undecided = set(range(len(episode.messages))) - _left_out(episode, stores)
-    return _store(job, episode, Distilled(undecided=undecided), stores, reason=error)
-
-
-def _store(
-    job: Job, episode: Episode, distilled: Distilled, stores: Stores, *, model_name: str = "", reason: str = ""
-) -> tuple[Receipt, ...]:
-    """Finish a job with what came of it; a `reason` says why it was given up."""
-    _take_secrets_out(distilled, episode)
-    drafts = _drafts(distilled, episode, model_name, stores)
-    vectors = embed(drafts, episode, stores)
-    with stores.writing:
-        if not backlog.is_waiting(stores.log, job.id):
-            return ()
-        # Something may have been deleted while the model was thinking.
-        gone = _left_out(episode, stores)
-        resolution = resolve(drafts, episode, stores, vectors)
-        resolution.drafts[:] = [
-            replace(item, draft=replace(item.draft, ignored_because="deleted meanwhile"), entity_ids=())
-            if item.draft.source in gone
-            else item
-            for item in resolution.drafts
-        ]
-        change_id = stores.ids.next(stores.clock())
-        first = stores.log.next_position(episode.owner.user_id, episode.run_id)
-        admitted = admit(resolution, episode, stores, change_id, resolution.positions(first))
-        raw = backlog.raw_rows(stores.log, episode.id)
-        given_way = _give_way(episode, distilled, resolution, admitted.receipts, raw, change_id, stores)
-        change = Change(
-            id=change_id,
-            at=stores.clock(),
-            owner=episode.owner,
-            operation="distil",
-            reason=reason,
-            finished_job=job.id,
-            memories=tuple(given_way.values()),
-        )
-        lag = write(change, episode, resolution, admitted, stores, vectors)
-    return with_lag([*admitted.receipts, *_other_receipts(resolution, given_way)], lag)
-
-
-def _take_secrets_out(distilled: Distilled, episode: Episode) -> None:
-    """Words that are to stay although they hold a secret stay without it, as statements of their own."""
-    for place in sorted(distilled.undecided):
-        text = episode.messages[place].content
-        if holds_secret(text):
-            distilled.undecided.discard(place)
-            if not holds_only_secrets(text):
-                distilled.statements.append(
-                    Statement(
-                        source=place,
-                        text=redact(text),
-                        about=episode.about,
-                        gate="about_user",
-                        language="",
-                        prompt="",
-                        is_verbatim=True,
-                    )
-                )
-
-
-def _left_out(episode: Episode, stores: Stores) -> set[int]:
-    """The messages whose words the user has deleted since."""
-    texts = [message.content for message in episode.messages]
-    gone = backlog.deleted_hashes(stores.log, episode.owner.user_id, texts, episode.created_at)
-    return {place for place, text in enumerate(texts) if content_hash(text) in gone}
-
-
-def _surroundings(episode: Episode, stores: Stores) -> Surroundings:
-    selection = Selection(owner=episode.owner, now=stores.clock())
-    said = " ".join(message.content for message in episode.messages)[:2000]
-    relevant = search(said, selection, stores, top_k=_N_RELEVANT * 2, threshold=0.0).hits
-    recent = stores.log.list_memories(episode.owner.user_id, states=("active",), limit=_N_RECENT)
-    known = [hit.memory for hit in relevant if hit.memory.state == "active"][:_N_RELEVANT] + recent
-    texts = dict.fromkeys(memory.text for memory in known if memory.episode_id != episode.id)
-    return Surroundings(known=tuple(texts), earlier=backlog.messages_before(stores.log, episode), now=stores.clock())
-
-
-def _drafts(distilled: Distilled, episode: Episode, model: str, stores: Stores) -> list[Draft]:
-    index = stores.index_of(episode.owner.user_id)
-    return [
-        replace(
-            draft_of(
-                statement.source,
-                episode.messages[statement.source],
-                statement.text,
-                episode,
-                "active",
-                index.languages,
-                index.names,
-            ),
-            about=statement.about,
-            kind=_kind(statement, episode),
-            model="" if statement.is_verbatim else model,
-            prompt="" if statement.is_verbatim else statement.prompt,
-        )
-        for statement in distilled.statements
-    ]
-
-
-def _kind(statement: Statement, episode: Episode) -> Kind:
-    if episode.kind not in ("message", "note"):
-        return episode.kind
-    return "preference" if statement.gate == "wish" else "fact"
-
-
-def _give_way(
-    episode: Episode,
-    distilled: Distilled,
-    resolution: Resolution,
-    receipts: Sequence[Receipt],
-    raw: Mapping[str, Memory],
-    change_id: str,
-    stores: Stores,
-) -> dict[int, Memory]:
-    """The raw rows of an episode by message, as they are from now on; their ids lead to what came of them."""
-    now = stores.clock()
-    came: dict[int, dict[str, None]] = {}
-    for item, receipt in zip(resolution.drafts, receipts, strict=True):
-        if receipt.id:
-            came.setdefault(item.draft.source, {})[receipt.id] = None
-    changed: dict[int, Memory] = {}
-    for place, message in enumerate(episode.messages):
-        memory = raw.get(content_hash(message.content))
-        if memory is None or memory in changed.values():
-            continue
-        ids = came.get(place, {})
-        stays = place in distilled.undecided or memory.id in ids
-        changed[place] = replace(
-            memory,
-            state="active" if stays else "distilled",
-            superseded_by="" if stays else " ".join(ids),
-            updated_at=now,
-            revision=change_id,
-        )
-    return changed
-
-
-def _other_receipts(resolution: Resolution, given_way: Mapping[int, Memory]) -> list[Receipt]:
-    """Receipts for messages of which nothing new came."""
-    covered = {item.draft.source for item in resolution.drafts}
-    receipts: list[Receipt] = []
-    for place, memory in given_way.items():
-        if place in covered:
-            continue
-        if memory.state == "active":
-            receipts.append(Receipt("added", memory.id, memory.text, reason=KEPT_WORDS))
-        else:
-            receipts.append(Receipt("ignored", memory.id, memory.text, reason=NOTHING_TO_KEEP))
-    return receipts

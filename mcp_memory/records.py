@@ -7,7 +7,7 @@ Two clocks: *world* (`observed_at`, `valid_from`, `invalid_at`) and *record* (`c
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 About = Literal["user", "agent"]
 Kind = Literal["fact", "preference", "event", "plan", "procedure", "message", "note"]
@@ -17,9 +17,16 @@ Scope = Literal["all", "user", "agent", "run"]
 Status = Literal["added", "duplicate", "merged", "replaced", "queued", "ignored"]
 Ranking = Literal["fused", "gated"]
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
-Operation = Literal["add", "distil", "delete"]
+Operation = Literal["add", "distil", "delete", "profile"]
 JobTask = Literal["extract", "procedure"]
 
+FactType = Literal[
+    "name", "age", "birthday", "home", "origin", "job", "employer", "school", "partner", "family", "friend", "pet",
+    "health", "diet", "contact", "likes", "dislikes", "favourite", "habit", "skill", "owns", "uses", "amount", "time",
+    "place", "other",
+]  # fmt: skip
+
+FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 ABOUTS: tuple[About, ...] = ("user", "agent")
 KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "plan", "procedure", "message", "note")
 # States in which a memory can be found; the index and LanceDB hold these.
@@ -126,6 +133,7 @@ class Draft:
     model: str = ""  # the language model and the prompt's fingerprint, where one extracted it
     prompt: str = ""
     ignored_because: str = ""
+    importance: float = 0.5  # in [0, 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +164,42 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """(subject, type, relation) → object, read out of a memory, with validity.
+
+    `subject` and `object` are as written; `subject_id` and `object_id` name entities, '' where there is none: then the
+    subject is the user, or what a phrase such as "the user's sister" means. `fact_type` is a word of `FACT_TYPES`,
+    `relation` says which one of that type ("rent", "colour"). `confidence` is in [0, 1].
+    """
+
+    id: str
+    user_id: str
+    subject_id: str
+    subject: str
+    fact_type: FactType
+    relation: str
+    object: str
+    object_id: str
+    memory_id: str
+    confidence: float
+    valid_from: datetime | None
+    invalid_at: datetime | None
+    closed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A summary of a user, made by a language model from the memories with these ids."""
+
+    user_id: str
+    text: str
+    memory_ids: tuple[str, ...]
+    made_at: datetime
+    model: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sighting:
     """A known statement met again."""
 
@@ -180,6 +224,7 @@ class Change:
     links: tuple[tuple[str, str], ...] = ()  # (memory_id, entity_id) to add
     aliases: tuple[tuple[str, str, str], ...] = ()  # (entity_id, name, name_key)
     sightings: tuple[Sighting, ...] = ()
+    facts: tuple[Fact, ...] = ()  # new ones; those of memories that end are closed by the log
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,6 +191,35 @@ jobs = Table(
     Column("created_at", UtcMicros),
 )
 
+facts = Table(
+    "facts",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("user_id", String),
+    Column("subject_id", String),
+    Column("subject", Text),
+    Column("fact_type", String),
+    Column("relation", Text),
+    Column("object", Text),
+    Column("object_id", String),
+    Column("memory_id", String),
+    Column("confidence", Float),
+    Column("valid_from", UtcMicros),
+    Column("invalid_at", UtcMicros),
+    Column("closed_at", UtcMicros),
+)
+
+profiles = Table(
+    "profiles",
+    metadata,
+    Column("user_id", String, primary_key=True),
+    Column("text", Text),
+    Column("memory_ids", Json),
+    Column("made_at", UtcMicros),
+    Column("model", String),
+    Column("prompt", String),
+)
+
 
 def _first_schema(connection: Connection) -> None:
     for statement in (
@@ -236,8 +265,22 @@ def _first_schema(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
+def _facts_and_profiles(connection: Connection) -> None:
+    for statement in (
+        "CREATE TABLE facts (id TEXT PRIMARY KEY, user_id TEXT NOT NULL, subject_id TEXT NOT NULL,"
+        " subject TEXT NOT NULL, fact_type TEXT NOT NULL, relation TEXT NOT NULL, object TEXT NOT NULL,"
+        " object_id TEXT NOT NULL, memory_id TEXT NOT NULL, confidence REAL NOT NULL, valid_from INTEGER,"
+        " invalid_at INTEGER, closed_at INTEGER) WITHOUT ROWID",
+        "CREATE INDEX facts_by_memory ON facts (memory_id)",
+        "CREATE INDEX facts_by_type ON facts (user_id, fact_type)",
+        "CREATE TABLE profiles (user_id TEXT PRIMARY KEY, text TEXT NOT NULL, memory_ids TEXT NOT NULL,"
+        " made_at INTEGER NOT NULL, model TEXT NOT NULL, prompt TEXT NOT NULL) WITHOUT ROWID",
+    ):
+        connection.exec_driver_sql(statement)
+
+
 # Migration n leads from schema version n to n + 1.
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_first_schema,)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_first_schema, _facts_and_profiles)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 

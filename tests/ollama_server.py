@@ -75,11 +75,24 @@ def tags(*models: Mapping[str, Any]) -> Step:
     return Step([json.dumps({"models": models})], content_type="application/json")
 
 
+# What the further calls about a statement are answered unless a test says otherwise, by a member of their schema.
+ASIDES: Mapping[str, Any] = {
+    "items": {"items": []},
+    "verdict": {"topic": "", "earlier": "", "later": "", "verdict": "other"},
+    "summary": {"summary": ""},
+}
+
+
 class OllamaServer:
-    """A running server on a free port of this machine; leaving the context stops it and closes every connection."""
+    """A running server on a free port of this machine; leaving the context stops it and closes every connection.
+
+    The script is for extraction and whatever else a test asks; descriptions, comparisons and summaries have scripts
+    of their own, so that a test need not know how many of them follow a statement.
+    """
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self._asides: dict[str, queue.SimpleQueue[Step]] = {member: queue.SimpleQueue() for member in ASIDES}
         self.most_at_once = 0
         self._script: queue.SimpleQueue[Step] = queue.SimpleQueue()
         self._changed = threading.Condition()
@@ -110,6 +123,16 @@ class OllamaServer:
         """Append answers for the next requests."""
         for step in steps:
             self._script.put(step)
+
+    def script_aside(self, member: str, *answers: Any) -> None:
+        """Append answers (objects, or steps) for the next requests whose schema has this member, one of `ASIDES`."""
+        for answer in answers:
+            step = answer if isinstance(answer, Step) else reply(json.dumps(answer), prompt_eval_count=1500)
+            self._asides[member].put(step)
+
+    def asked(self, member: str) -> list[str]:
+        """What was asked in the end of each request whose schema has this member."""
+        return [request.body["messages"][-1]["content"] for request in self.requests if member in _members(request)]
 
     def release(self) -> None:
         """End every answer that is held, now and later."""
@@ -148,7 +171,7 @@ class OllamaServer:
         try:
             while request := await _read_request(reader):
                 with self._running(request):
-                    if not await self._answer(self._next_step(), reader, writer):
+                    if not await self._answer(self._next_step(request), reader, writer):
                         break
         except (ConnectionError, asyncio.CancelledError):
             pass
@@ -180,10 +203,15 @@ class OllamaServer:
             self.most_at_once = max(self.most_at_once, self._n_running)
             self._changed.notify_all()
 
-    def _next_step(self) -> Step:
+    def _next_step(self, request: Request) -> Step:
+        aside = next((member for member in ASIDES if member in _members(request)), "")
         try:
+            if aside:
+                return self._asides[aside].get_nowait()
             return self._script.get_nowait()
         except queue.Empty:
+            if aside:
+                return reply(json.dumps(ASIDES[aside]), prompt_eval_count=1500)
             return failure(500, {"error": "the script has no more answers"})
 
     async def _answer(self, step: Step, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -226,6 +254,12 @@ class OllamaServer:
             leaving.cancel()
             released.cancel()
             await asyncio.gather(leaving, released, return_exceptions=True)
+
+
+def _members(request: Request) -> Mapping[str, Any]:
+    schema = request.body.get("format") if isinstance(request.body, dict) else None
+    members = schema.get("properties", {}) if isinstance(schema, dict) else {}
+    return members if isinstance(members, dict) else {}
 
 
 async def _end_of(reader: asyncio.StreamReader) -> None:

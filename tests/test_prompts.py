@@ -11,15 +11,16 @@ from mcp_memory.replies import read_extraction
 MAX_CONSTANT_TOKENS = 1200
 LANGUAGES = ["en", "de", "es", "fr", "it", "pt", "ru", "zh", "ja", "ar"]
 EXTRACTING: list[Task] = ["extract", "agent"]
+TASKS: list[Task] = [*EXTRACTING, "describe", "compare", "procedure", "profile"]
 
 
-@pytest.mark.parametrize("task", EXTRACTING)
+@pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_rules_and_examples_stay_within_the_budget(task: Task, language: str) -> None:
     assert count_request(load_prompt(task).messages(language, "")) <= MAX_CONSTANT_TOKENS
 
 
-@pytest.mark.parametrize("task", EXTRACTING)
+@pytest.mark.parametrize("task", TASKS)
 def test_all_but_the_question_is_the_same_in_every_request(task: Task) -> None:
     prompt = load_prompt(task)
     one, other = prompt.messages("en", "first"), prompt.messages("en", "second")
@@ -42,6 +43,13 @@ def test_the_last_example_is_in_the_language_of_the_message() -> None:
     assert prompt.messages("sw", "") == prompt.messages("en", "")
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_the_examples_of_every_task_are_json_under_their_rules(task: Task) -> None:
+    prompt = load_prompt(task)
+    assert prompt.turns
+    assert all(isinstance(json.loads(answer), dict) for _, answer in prompt.turns)
+
+
 def test_the_names_in_examples_are_all_marked_as_invented() -> None:
     prompt = load_prompt("extract")
     for question, _ in (*prompt.turns, *prompt.last_turns.values()):
@@ -49,6 +57,6 @@ def test_the_names_in_examples_are_all_marked_as_invented() -> None:
 
 
 def test_a_changed_prompt_has_another_fingerprint() -> None:
-    fingerprints = {load_prompt(task).fingerprint for task in EXTRACTING}
-    assert len(fingerprints) == len(EXTRACTING)
-    assert all(fingerprint.startswith(("extract-", "agent-")) for fingerprint in fingerprints)
+    fingerprints = [load_prompt(task).fingerprint for task in TASKS]
+    assert len(set(fingerprints)) == len(TASKS)
+    assert [fingerprint.split("-")[0] for fingerprint in fingerprints] == TASKS

@@ -122,7 +122,7 @@ def wait_for_jobs(memory: Memory) -> None:
     queue = memory._parts.queue
     queue.start()
     with queue._changed:
-        assert queue._changed.wait_for(lambda: not backlog.count_jobs(memory.stores.log).n_waiting, PATIENCE_S)
+        assert queue._changed.wait_for(lambda: not backlog.count_jobs(memory.stores.log).n_waiting, 3 * PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_jobs_of_a_run_are_done_in_order_with_what_came_before_as_context(
     away.close()
     server.script(*[NOTHING] * 6)
     wait_for_jobs(open_with(open_memory, server))
-    asked = [request.body["messages"][-1]["content"] for request in server.requests]
+    asked = server.asked("facts")
     assert [f"<message>\nI told you thing number {n}\n" in asked[n] for n in range(6)] == [True] * 6
     assert "User: I told you thing number 3\nUser: I told you thing number 4\n" in asked[5]
     assert "<earlier>" not in asked[0]
@@ -221,7 +221,7 @@ def test_what_waits_at_the_end_is_done_by_the_next_process(open_memory: Opener, 
     wait_for_jobs(memory)
     done = sorted(memory.list(limit=100), key=lambda record: record.id)
     assert [record.text for record in done] == [f"The user has a cat called Moth {n}." for n in range(50)]
-    assert len(server.requests) == 50
+    assert len(server.asked("facts")) == 50
 
 
 def test_a_known_statement_is_a_duplicate_and_not_stored_again(memory: Memory, server: OllamaServer) -> None:
@@ -277,3 +277,21 @@ def test_a_model_that_is_closed_between_two_calls_refuses_the_second(server: Oll
     with pytest.raises(ModelUnavailableError, match="closed"):
         model.ask([{"role": "user", "content": "hello"}], {}, 10)
     assert len(server.requests) == 1
+
+
+def test_a_conversation_becomes_one_procedure_to_which_all_its_words_lead(memory: Memory, server: OllamaServer) -> None:
+    steps = ["Look at /var/log/backup.log.", "Run backupctl start."]
+    server.script(answer(json.dumps({"goal": "Mend the backup job.", "steps": steps, "result": ""})))
+    said = [
+        {"role": "user", "content": "the backup job fails, see /var/log/backup.log"},
+        {"role": "tool", "content": "$ backupctl start\nfinished", "name": "shell"},
+    ]
+    [receipt] = memory.add(messages=said, kind="procedure").results
+    [kept] = memory.list()
+    assert (receipt.status, kept.kind, kept.text) == (
+        "added",
+        "procedure",
+        "Mend the backup job.\n1. Look at /var/log/backup.log.\n2. Run backupctl start.",
+    )
+    assert [raw.superseded_by for raw in memory.list(states=["distilled"])] == [kept.id, kept.id]
+    assert memory.search("How do I mend the backup job?").hits[0].memory.id == kept.id

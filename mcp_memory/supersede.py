@@ -1,0 +1,190 @@
+"""New statements against old truth: which say what is known already, and which end something that was true.
+
+The language model is asked only about pairs that could be either; `relate` has the rules that dispose. What ended
+stays in the log, with the time when it ended and what took its place.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from .admit import Admitted
+from .asking import Ask
+from .compare import compare
+from .describe import Description
+from .errors import McpMemoryError, ModelOutputError
+from .knowledge import facts_of_memories, facts_of_types
+from .records import Draft, Episode, Memory, Receipt, Selection, Sighting
+from .relate import SINGLE_BY_RELATION, SINGLE_VALUED, Told, Verdict, disposed, is_worth_asking
+from .resolve import Resolution
+from .search import search
+from .stores import Stores
+
+_N_CANDIDATES = 6
+# Of the pairs that could matter, so many are asked about for each statement.
+_MAX_COMPARISONS = 3
+# A longer memory holds more than one statement, and one of them must not end the others.
+_MAX_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """How a draft relates to a known memory, or to an earlier draft of the same call."""
+
+    place: int
+    verdict: Verdict
+    memory_id: str = ""
+    other_place: int = -1
+    is_earlier: bool = False  # the draft tells of a time before the known memory
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    told: Told
+    memory_id: str = ""
+    place: int = -1
+
+
+def find_ties(
+    drafts: Mapping[int, Draft],
+    descriptions: Mapping[int, Description],
+    episode: Episode,
+    stores: Stores,
+    ask: Ask,
+) -> list[Tie]:
+    """What drafts repeat and end; call it without the write lock.
+
+    Raises:
+        ModelUnavailableError: the model is not there.
+    """
+    ties: list[Tie] = []
+    sides: list[_Side] = []
+    for place, draft in drafts.items():
+        new = _Side(_told(draft.text, draft.language, episode.observed_at, descriptions.get(place)), place=place)
+        known = _candidates(draft, descriptions.get(place), episode, stores)
+        for other, similarity in _worth_asking(new, [*reversed(sides), *known], stores):
+            is_earlier = other.told.observed_at > new.told.observed_at
+            first, second = (new, other) if is_earlier else (other, new)
+            try:
+                said = compare(first.told.text, second.told.text, ask)
+            except ModelOutputError:
+                continue
+            verdict = disposed(said, first.told, second.told, similarity)
+            if verdict != "other":
+                ties.append(Tie(place, verdict, other.memory_id, other.place, is_earlier))
+            if verdict == "same":
+                break
+        sides.append(new)
+    return ties
+
+
+def _worth_asking(new: _Side, others: Sequence[_Side], stores: Stores) -> list[tuple[_Side, float]]:
+    if not others:
+        return []
+    try:
+        vectors = stores.embedder.embed_texts([("", side.told.text) for side in (new, *others)])
+        similarities = [float(np.dot(vectors[0][0], vector[0])) for vector in vectors[1:]]
+    except McpMemoryError:
+        similarities = [0.0] * len(others)
+    pairs = [
+        (other, similarity)
+        for other, similarity in zip(others, similarities, strict=True)
+        if is_worth_asking(
+            *((new.told, other.told) if other.told.observed_at > new.told.observed_at else (other.told, new.told)),
+            similarity,
+        )
+    ]
+    return sorted(pairs, key=lambda pair: -pair[1])[:_MAX_COMPARISONS]
+
+
+def _candidates(draft: Draft, description: Description | None, episode: Episode, stores: Stores) -> list[_Side]:
+    """Known statements that are near in meaning or in words, or give a value to the same thing."""
+    selection = Selection(owner=episode.owner, now=stores.clock(), scope="user")
+    found = {
+        hit.memory.id: hit.memory
+        for hit in search(draft.text, selection, stores, top_k=_N_CANDIDATES, threshold=0.0).hits
+    }
+    if description and description.fact_type in SINGLE_VALUED | SINGLE_BY_RELATION:
+        facts = facts_of_types(stores.log, episode.owner.user_id, [description.fact_type])[:_N_CANDIDATES]
+        found |= stores.log.get_memories([fact.memory_id for fact in facts])
+    known = [
+        memory
+        for memory in found.values()
+        if memory.state == "active" and memory.about == draft.about and len(memory.text) <= _MAX_CHARS
+    ]
+    facts_by_memory = facts_of_memories(stores.log, [memory.id for memory in known])
+    sides: list[_Side] = []
+    for memory in known:
+        told = Told(memory.text, memory.language, memory.observed_at, memory.kind)
+        for fact in facts_by_memory.get(memory.id, ())[:1]:
+            told = replace(told, subject=fact.subject, fact_type=fact.fact_type, relation=fact.relation)
+        sides.append(_Side(told, memory_id=memory.id))
+    return sides
+
+
+def _told(text: str, language: str, at: datetime, description: Description | None) -> Told:
+    if description is None:
+        return Told(text, language, at)
+    return Told(text, language, at, description.kind, description.subject, description.fact_type, description.relation)
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """What ties make of admitted drafts: their rows and receipts, known rows that change, and sightings."""
+
+    admitted: Admitted
+    known: tuple[Memory, ...]
+    sightings: tuple[Sighting, ...]
+
+
+def apply_ties(
+    ties: Sequence[Tie], resolution: Resolution, admitted: Admitted, stores: Stores, change_id: str
+) -> Superseded:
+    """Merge and end rows as the ties say. Call it with `stores.writing` held; what has changed since is left alone."""
+    rows, receipts = dict(admitted.memories), list(admitted.receipts)
+    known = stores.log.get_memories([tie.memory_id for tie in ties if tie.memory_id])
+    touched: set[str] = set()
+    sightings: list[Sighting] = []
+    now = stores.clock()
+    for tie in ties:
+        new, other = rows.get(tie.place), known.get(tie.memory_id) or rows.get(tie.other_place)
+        if new is None or other is None or new.state != "active" or other.state != "active":
+            continue
+        first, second = (new, other) if tie.is_earlier else (other, new)
+        if tie.verdict == "same":
+            begun = min(first.valid_from or first.observed_at, second.valid_from or second.observed_at)
+            new = replace(new, state="merged", superseded_by=other.id)
+            if begun < (other.valid_from or other.observed_at):
+                other = replace(other, valid_from=begun, updated_at=now, revision=change_id)
+            sightings.append(Sighting(other.id, new.observed_at))
+            resolution.drafts[tie.place] = replace(resolution.drafts[tie.place], entity_ids=())
+        else:
+            ended = replace(_ended(first, second, now), updated_at=now, revision=change_id)
+            new, other = (ended, other) if tie.is_earlier else (new, ended)
+        receipts[tie.place] = _receipt(tie, receipts[tie.place], new, other)
+        rows[tie.place] = new
+        if tie.memory_id:
+            known[tie.memory_id] = other
+            touched.add(tie.memory_id)
+        else:
+            rows[tie.other_place] = other
+    changed = tuple(known[identifier] for identifier in touched)
+    return Superseded(replace(admitted, memories=rows, receipts=tuple(receipts)), changed, tuple(sightings))
+
+
+def _ended(memory: Memory, by: Memory, now: datetime) -> Memory:
+    began = by.valid_from or by.observed_at
+    return replace(memory, state="invalid", invalid_at=began, closed_at=now, superseded_by=by.id)
+
+
+def _receipt(tie: Tie, before: Receipt, new: Memory, other: Memory) -> Receipt:
+    if tie.verdict == "same":
+        return Receipt("merged", other.id, new.text, reason=f"known already as: {other.text}")
+    if tie.is_earlier:
+        until = other.observed_at.date().isoformat()
+        return replace(before, reason=f"held until {until}, when this took its place: {other.text}")
+    if before.status == "replaced":
+        return replace(before, reason=f"{before.reason}; and {other.id}: {other.text}")
+    return replace(before, status="replaced", replaced_id=other.id, reason=f"no longer so: {other.text}")

@@ -1,0 +1,295 @@
+"""One job from the queue: an episode is distilled, described, compared with what is known, and stored in one change."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from . import backlog
+from .admit import admit, embed, resolve, with_lag, write
+from .describe import Description, describe
+from .distil import Distilled, Statement, Surroundings, distil
+from .extract import draft_of
+from .gazetteer import Gazetteer
+from .knowledge import get_profile
+from .language_model import LanguageModel
+from .mentions import name_key
+from .procedure import summarise
+from .records import Change, Draft, Episode, Fact, Job, Kind, Memory, Receipt, Selection
+from .redact import holds_only_secrets, holds_secret, redact
+from .resolve import Resolution, find_duplicate
+from .search import search
+from .stores import Stores
+from .supersede import Tie, apply_ties, find_ties
+from .text import content_hash
+
+_N_RELEVANT, _N_RECENT = 5, 3
+# A longer statement is a person's own words, which hold more than one thing.
+_MAX_DESCRIBED_CHARS = 300
+_IMPORTANCE_OF_WISHES = 0.8
+# What a description says of a statement is a small model's reading, checked against its words only.
+_CONFIDENCE = 0.7
+NOTHING_TO_KEEP = "nothing in it to keep for later; the words stay, out of search, under this id"
+KEPT_WORDS = "kept word for word: the language model's reading of it could not be trusted"
+
+
+def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, ...]:
+    """Distil the episode of a job and store what came of it; the raw rows give way in the same transaction.
+
+    Raises:
+        ModelUnavailableError, ModelOutputError: nothing has changed.
+    """
+    episode = backlog.get_episode(stores.log, job.episode_id)
+    if episode is None:
+        return keep_words(job, stores, "its episode is gone")
+    left_out = _left_out(episode, stores)
+    if job.task == "procedure":
+        distilled = summarise(episode, left_out, model.ask)
+    else:
+        distilled = distil(episode, left_out, _surroundings(episode, stores), model.ask)
+    drafts = _drafts(distilled, episode, model.name, stores)
+    news = _news(drafts, episode, stores)
+    descriptions = _described(news, model)
+    drafts = [_with(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)]
+    ties = find_ties({place: drafts[place] for place in news}, descriptions, episode, stores, model.ask)
+    return _store(job, episode, distilled, drafts, stores, descriptions=descriptions, ties=ties)
+
+
+def keep_words(job: Job, stores: Stores, error: str) -> tuple[Receipt, ...]:
+    """Give a job up: what waited for it stays as it was said, without its secrets, as ordinary memories."""
+    episode = backlog.get_episode(stores.log, job.episode_id)
+    if episode is None:
+        backlog.cancel(stores.log, job, error)
+        return ()
+    undecided = set(range(len(episode.messages))) - _left_out(episode, stores)
+    distilled = Distilled(undecided=undecided)
+    return _store(job, episode, distilled, _drafts(distilled, episode, "", stores), stores, reason=error)
+
+
+def _news(drafts: Sequence[Draft], episode: Episode, stores: Stores) -> dict[int, Draft]:
+    """The statements about the user that are not known word for word, by place: what is worth a further call."""
+    known = stores.log.same_text(episode.owner.user_id, [draft.hash for draft in drafts if draft.hash])
+    return {
+        place: draft
+        for place, draft in enumerate(drafts)
+        if draft.about == "user"
+        and draft.kind != "procedure"
+        and not draft.ignored_because
+        and len(draft.text) <= _MAX_DESCRIBED_CHARS
+        and not find_duplicate(draft, episode, known)
+    }
+
+
+def _described(news: Mapping[int, Draft], model: LanguageModel) -> dict[int, Description]:
+    found = describe([draft.text for draft in news.values()], [draft.language for draft in news.values()], model.ask)
+    return {place: found[number] for number, place in enumerate(news) if number in found}
+
+
+def _with(draft: Draft, description: Description | None, episode: Episode) -> Draft:
+    """A draft with the kind and weight of its description; what the caller or the gate said of its kind goes first."""
+    if description is None or draft.kind == "preference":
+        return draft
+    kind = description.kind if episode.kind in ("message", "note") else draft.kind
+    return replace(draft, kind=kind, importance=description.importance)
+
+
+def _store(
+    job: Job,
+    episode: Episode,
+    distilled: Distilled,
+    drafts: Sequence[Draft],
+    stores: Stores,
+    *,
+    descriptions: Mapping[int, Description] = MappingProxyType({}),
+    ties: Sequence[Tie] = (),
+    reason: str = "",
+) -> tuple[Receipt, ...]:
+    """Finish a job with what came of it; a `reason` says why it was given up."""
+    vectors = embed(drafts, episode, stores)
+    with stores.writing:
+        if not backlog.is_waiting(stores.log, job.id):
+            return ()
+        # Something may have been deleted while the model was thinking.
+        gone = _left_out(episode, stores)
+        resolution = resolve(drafts, episode, stores, vectors)
+        resolution.drafts[:] = [
+            replace(item, draft=replace(item.draft, ignored_because="deleted meanwhile"), entity_ids=())
+            if item.draft.source in gone
+            else item
+            for item in resolution.drafts
+        ]
+        change_id = stores.ids.next(stores.clock())
+        first = stores.log.next_position(episode.owner.user_id, episode.run_id)
+        admitted = admit(resolution, episode, stores, change_id, resolution.positions(first))
+        superseded = apply_ties(ties, resolution, admitted, stores, change_id)
+        admitted = superseded.admitted
+        raw = backlog.raw_rows(stores.log, episode.id)
+        given_way = _give_way(episode, distilled, resolution, admitted.receipts, raw, change_id, stores)
+        change = Change(
+            id=change_id,
+            at=stores.clock(),
+            owner=episode.owner,
+            operation="distil",
+            reason=reason,
+            finished_job=job.id,
+            memories=(*superseded.known, *given_way.values()),
+            sightings=superseded.sightings,
+            facts=_facts(descriptions, admitted.memories, resolution, stores),
+        )
+        lag = write(change, episode, resolution, admitted, stores, vectors)
+    return with_lag([*admitted.receipts, *_other_receipts(resolution, given_way)], lag)
+
+
+def _take_secrets_out(distilled: Distilled, episode: Episode) -> None:
+    """Words that are to stay although they hold a secret stay without it, as statements of their own."""
+    for place in sorted(distilled.undecided):
+        text = episode.messages[place].content
+        if holds_secret(text):
+            distilled.undecided.discard(place)
+            if not holds_only_secrets(text):
+                distilled.statements.append(
+                    Statement(
+                        source=place,
+                        text=redact(text),
+                        about=episode.about,
+                        gate="about_user",
+                        language="",
+                        prompt="",
+                        is_verbatim=True,
+                    )
+                )
+
+
+def _left_out(episode: Episode, stores: Stores) -> set[int]:
+    """The messages whose words the user has deleted since."""
+    texts = [message.content for message in episode.messages]
+    gone = backlog.deleted_hashes(stores.log, episode.owner.user_id, texts, episode.created_at)
+    return {place for place, text in enumerate(texts) if content_hash(text) in gone}
+
+
+def _surroundings(episode: Episode, stores: Stores) -> Surroundings:
+    selection = Selection(owner=episode.owner, now=stores.clock())
+    said = " ".join(message.content for message in episode.messages)[:2000]
+    relevant = search(said, selection, stores, top_k=_N_RELEVANT * 2, threshold=0.0).hits
+    recent = stores.log.list_memories(episode.owner.user_id, states=("active",), limit=_N_RECENT)
+    known = [hit.memory for hit in relevant if hit.memory.state == "active"][:_N_RELEVANT] + recent
+    texts = dict.fromkeys(memory.text for memory in known if memory.episode_id != episode.id)
+    profile = get_profile(stores.log, episode.owner.user_id)
+    return Surroundings(
+        profile=profile.text if profile else "",
+        known=tuple(texts),
+        earlier=backlog.messages_before(stores.log, episode),
+        now=stores.clock(),
+    )
+
+
+def _drafts(distilled: Distilled, episode: Episode, model: str, stores: Stores) -> list[Draft]:
+    _take_secrets_out(distilled, episode)
+    index = stores.index_of(episode.owner.user_id)
+    return [
+        replace(
+            draft_of(
+                statement.source,
+                episode.messages[statement.source],
+                statement.text,
+                episode,
+                "active",
+                index.languages,
+                index.names,
+            ),
+            about=statement.about,
+            kind=_kind(statement, episode),
+            model="" if statement.is_verbatim else model,
+            prompt="" if statement.is_verbatim else statement.prompt,
+            importance=_IMPORTANCE_OF_WISHES if statement.gate == "wish" else 0.5,
+        )
+        for statement in distilled.statements
+    ]
+
+
+def _kind(statement: Statement, episode: Episode) -> Kind:
+    if episode.kind not in ("message", "note"):
+        return episode.kind
+    return "preference" if statement.gate == "wish" else "fact"
+
+
+def _facts(
+    descriptions: Mapping[int, Description], memories: Mapping[int, Memory], resolution: Resolution, stores: Stores
+) -> tuple[Fact, ...]:
+    """The facts of new memories, with the entities that their subjects and objects name."""
+    brought = {entity.name_key: entity.id for entity in resolution.new_entities}
+    facts: list[Fact] = []
+    for place, description in descriptions.items():
+        memory = memories.get(place)
+        if memory is None or memory.state == "merged":
+            continue
+        names = stores.index_of(memory.user_id).names
+
+        def entity_of(phrase: str, names: Gazetteer = names) -> str:
+            known = names.by_key(name_key(phrase))
+            return known.id if known else brought.get(name_key(phrase), "")
+
+        facts.append(
+            Fact(
+                id=stores.ids.next(stores.clock()),
+                user_id=memory.user_id,
+                subject_id=entity_of(description.subject),
+                subject=description.subject,
+                fact_type=description.fact_type,
+                relation=description.relation,
+                object=description.object,
+                object_id=entity_of(description.object),
+                memory_id=memory.id,
+                confidence=_CONFIDENCE,
+                valid_from=memory.valid_from or memory.observed_at,
+                invalid_at=memory.invalid_at,
+                closed_at=memory.closed_at,
+            )
+        )
+    return tuple(facts)
+
+
+def _give_way(
+    episode: Episode,
+    distilled: Distilled,
+    resolution: Resolution,
+    receipts: Sequence[Receipt],
+    raw: Mapping[str, Memory],
+    change_id: str,
+    stores: Stores,
+) -> dict[int, Memory]:
+    """The raw rows of an episode by message, as they are from now on; their ids lead to what came of them."""
+    now = stores.clock()
+    came: dict[int, dict[str, None]] = {}
+    for item, receipt in zip(resolution.drafts, receipts, strict=True):
+        if receipt.id:
+            came.setdefault(item.draft.source, {})[receipt.id] = None
+    everything = {identifier: None for ids in came.values() for identifier in ids}
+    changed: dict[int, Memory] = {}
+    for place, message in enumerate(episode.messages):
+        memory = raw.get(content_hash(message.content))
+        if memory is None or memory in changed.values():
+            continue
+        ids = everything if distilled.is_joint else came.get(place, {})
+        stays = place in distilled.undecided or memory.id in ids
+        changed[place] = replace(
+            memory,
+            state="active" if stays else "distilled",
+            superseded_by="" if stays else " ".join(ids),
+            updated_at=now,
+            revision=change_id,
+        )
+    return changed
+
+
+def _other_receipts(resolution: Resolution, given_way: Mapping[int, Memory]) -> list[Receipt]:
+    """Receipts for messages of which nothing new came."""
+    covered = {item.draft.source for item in resolution.drafts}
+    receipts: list[Receipt] = []
+    for place, memory in given_way.items():
+        if place in covered or (memory.state == "distilled" and memory.superseded_by):
+            continue
+        if memory.state == "active":
+            receipts.append(Receipt("added", memory.id, memory.text, reason=KEPT_WORDS))
+        else:
+            receipts.append(Receipt("ignored", memory.id, memory.text, reason=NOTHING_TO_KEEP))
+    return receipts

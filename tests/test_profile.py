@@ -1,0 +1,83 @@
+"""The user's summary: made in the background of what is remembered, and gone with what it was made of."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from mcp_memory.knowledge import get_profile
+from mcp_memory.memory import Memory
+from mcp_memory.profile import MIN_NEW, is_due
+from tests.conftest import Opener
+from tests.ollama_server import PATIENCE_S, OllamaServer, Step
+from tests.test_queue import NOTHING, facts, open_with
+
+PETS = [f"The user has a cat called Moth{n}." for n in range(MIN_NEW)]
+SUMMARY = "The user has a cat called Moth1. The user has a cat called Moth2."
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer() as running:
+        yield running
+
+
+@pytest.fixture
+def memory(open_memory: Opener, server: OllamaServer) -> Memory:
+    return open_with(open_memory, server)
+
+
+def learn(memory: Memory, server: OllamaServer, *statements: str) -> None:
+    server.script(facts(*statements))
+    memory.add("I have cats: " + " ".join(statements).replace("The user has", "I have"))
+    assert memory.settle_queue(PATIENCE_S)
+
+
+def test_when_enough_is_known_a_summary_is_made_and_shown_to_the_next_extraction(
+    memory: Memory, server: OllamaServer
+) -> None:
+    learn(memory, server, *PETS[:-1])
+    assert get_profile(memory.stores.log, "ana") is None
+    server.script_aside("summary", {"summary": SUMMARY})
+    learn(memory, server, PETS[-1])
+    made = get_profile(memory.stores.log, "ana")
+    assert made is not None
+    assert (made.text, made.model, len(made.memory_ids)) == (SUMMARY, "tiny", MIN_NEW)
+    assert made.prompt.startswith("profile-")
+    server.script(NOTHING)
+    memory.add("I went to bed early")
+    assert f"<user>\n{SUMMARY}\n</user>" in server.asked("facts")[-1]
+    assert not is_due("ana", memory.stores)
+
+
+def test_sentences_that_no_memory_bears_are_left_out(memory: Memory, server: OllamaServer) -> None:
+    server.script_aside("summary", {"summary": f"{SUMMARY} The user won 3 prizes in Zanzibar."})
+    learn(memory, server, *PETS)
+    made = get_profile(memory.stores.log, "ana")
+    assert made is not None
+    assert made.text == SUMMARY
+
+
+@pytest.mark.parametrize("step", [{"summary": "The user won 3 prizes in Zanzibar."}, {"summary": ""}, Step(["no"])])
+def test_a_summary_of_which_nothing_holds_is_not_kept(memory: Memory, server: OllamaServer, step: object) -> None:
+    server.script_aside("summary", step, step)
+    learn(memory, server, *PETS)
+    assert get_profile(memory.stores.log, "ana") is None
+    assert is_due("ana", memory.stores)
+
+
+def test_deleting_what_a_summary_was_made_of_takes_the_summary_with_it(memory: Memory, server: OllamaServer) -> None:
+    server.script_aside("summary", {"summary": SUMMARY})
+    learn(memory, server, *PETS)
+    memory.delete(memory.list()[0].id)
+    assert get_profile(memory.stores.log, "ana") is None
+
+
+def test_a_secret_in_a_memory_does_not_reach_the_summary(memory: Memory, server: OllamaServer) -> None:
+    key = "gh" + "p_" + "a1B2" * 9
+    memory.add(f"The deploy key is {key}", infer=False)
+    server.script_aside("summary", {"summary": f"{SUMMARY} The user's key is {key}."})
+    learn(memory, server, *PETS)
+    assert all(key not in question for question in server.asked("summary"))
+    made = get_profile(memory.stores.log, "ana")
+    assert made is not None
+    assert key not in made.text

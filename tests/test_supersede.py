@@ -1,0 +1,173 @@
+"""Old truth gives way to new, over a real server in Ollama's format: merged, replaced, ended, never lost."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from mcp_memory.knowledge import facts_of_memories, facts_of_types
+from mcp_memory.memory import Memory
+from tests.conftest import Opener
+from tests.ollama_server import OllamaServer, Step, failure
+from tests.test_queue import facts, open_with, texts
+
+GRAZ, TURIN = "The user lives in Graz.", "The user lives in Turin."
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer() as running:
+        yield running
+
+
+@pytest.fixture
+def memory(open_memory: Opener, server: OllamaServer) -> Memory:
+    return open_with(open_memory, server)
+
+
+def described(object_: str, fact_type: str = "home", subject: str = "the user", **more: Any) -> dict[str, Any]:
+    usual = {"n": 1, "kind": "fact", "subject": subject, "type": fact_type, "relation": "", "object": object_}
+    return {"items": [usual | more]}
+
+
+def compared(verdict: str, earlier: str, later: str) -> dict[str, str]:
+    return {"topic": "home", "earlier": earlier, "later": later, "verdict": verdict}
+
+
+def move(memory: Memory, server: OllamaServer, first: str = "2026-01-05", second: str = "2026-05-09") -> Any:
+    """Graz is said, then Turin; what became of the second."""
+    server.script(facts(GRAZ), facts(TURIN))
+    server.script_aside("items", described("Graz"), described("Turin"))
+    server.script_aside("verdict", compared("changed", "Graz", "Turin"))
+    memory.add("I live in Graz", observed_at=first)
+    [receipt] = memory.add("I live in Turin", observed_at=second).results
+    return receipt
+
+
+def test_a_move_ends_the_old_home_and_keeps_it_for_its_time(memory: Memory, server: OllamaServer) -> None:
+    receipt = move(memory, server)
+    [old] = memory.list(states=["invalid"])
+    assert (receipt.status, receipt.replaced_id, receipt.text) == ("replaced", old.id, TURIN)
+    assert GRAZ in receipt.reason
+    assert (old.text, old.superseded_by) == (GRAZ, receipt.id)
+    assert old.invalid_at is not None
+    assert old.invalid_at.date().isoformat() == "2026-05-09"
+    assert old.closed_at == memory.stores.clock()
+    assert [hit.memory.text for hit in memory.search("Where does the user live?").hits] == [TURIN]
+    assert [hit.memory.text for hit in memory.search("Where does the user live?", as_of="2026-02-01").hits] == [GRAZ]
+
+
+def test_the_facts_follow_their_memories(memory: Memory, server: OllamaServer) -> None:
+    receipt = move(memory, server)
+    [current] = facts_of_types(memory.stores.log, "ana", ["home"])
+    assert (current.object, current.memory_id, current.closed_at) == ("Turin", receipt.id, None)
+    [ended] = facts_of_memories(memory.stores.log, [receipt.replaced_id])[receipt.replaced_id]
+    assert (ended.object, ended.closed_at) == ("Graz", memory.stores.clock())
+    memory.delete(receipt.id)
+    assert facts_of_types(memory.stores.log, "ana", ["home"]) == []
+
+
+def test_old_news_that_comes_late_does_not_end_what_came_after_it(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts(TURIN), facts(GRAZ))
+    server.script_aside("items", described("Turin"), described("Graz"))
+    server.script_aside("verdict", compared("changed", "Graz", "Turin"))
+    memory.add("I live in Turin", observed_at="2026-05-09")
+    [receipt] = memory.add("I live in Graz", observed_at="2026-01-05").results
+    assert receipt.status == "added"
+    assert "held until 2026-05-09" in receipt.reason
+    assert texts(memory, "active") == [TURIN]
+    assert texts(memory, "invalid") == [GRAZ]
+    assert "Earlier: The user lives in Graz.\nLater: The user lives in Turin." in server.asked("verdict")[0]
+    assert [hit.memory.text for hit in memory.search("Where does the user live?", as_of="2026-02-01").hits] == [GRAZ]
+
+
+def test_within_one_conversation_the_later_message_counts(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts(GRAZ), facts(TURIN))
+    items = [described("Graz")["items"][0], described("Turin")["items"][0] | {"n": 2}]
+    server.script_aside("items", {"items": items})
+    server.script_aside("verdict", compared("changed", "Graz", "Turin"))
+    said = [{"role": "user", "content": text} for text in ("I live in Graz, my old home", "I live in Turin these days")]
+    receipts = memory.add(messages=said).results
+    assert [receipt.status for receipt in receipts] == ["added", "replaced"]
+    assert texts(memory) == [TURIN]
+    assert texts(memory, "invalid") == [GRAZ]
+
+
+def test_the_same_in_other_words_is_merged_into_the_older(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts("The user's dog is called Bruno."), facts("The user has a dog named Bruno."))
+    server.script_aside("verdict", compared("same", "Bruno", "Bruno"))
+    first = memory.add("my dog is called Bruno", observed_at="2026-03-01").results[0]
+    [second] = memory.add("I have a dog named Bruno", observed_at="2026-01-01").results
+    assert (second.status, second.id) == ("merged", first.id)
+    [kept] = memory.list()
+    assert kept.text == "The user's dog is called Bruno."
+    assert kept.valid_from is not None
+    assert kept.valid_from.date().isoformat() == "2026-01-01"
+    [merged] = memory.list(states=["merged"])
+    assert (merged.text, merged.superseded_by) == ("The user has a dog named Bruno.", first.id)
+    sighted = [event for event in memory.stores.log.get_events(first.id) if event["operation"] == "sight"]
+    assert [event["after"]["observed_at"][:10] for event in sighted] == ["2026-01-01"]
+    assert [hit.memory.id for hit in memory.search("What is the dog called?").hits] == [first.id]
+
+
+def test_two_sisters_are_two_whatever_the_model_says(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts("The user has a sister Anna."), facts("The user has a sister Clara."))
+    server.script_aside("verdict", compared("changed", "Anna", "Clara"))
+    memory.add("I have a sister Anna")
+    assert memory.add("I have a sister Clara").results[0].status == "added"
+    assert len(texts(memory)) == 2
+    assert server.asked("verdict") == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    [Step(["not json"]), {"verdict": "replace everything"}, {"verdict": 7}],
+    ids=["no answer", "another verdict", "no word"],
+)
+def test_a_comparison_that_is_none_keeps_both(memory: Memory, server: OllamaServer, step: Any) -> None:
+    server.script(facts(GRAZ), facts(TURIN))
+    server.script_aside("items", described("Graz"), described("Turin"))
+    server.script_aside("verdict", step)
+    memory.add("I live in Graz")
+    assert memory.add("I live in Turin").results[0].status == "added"
+    assert texts(memory) == [GRAZ, TURIN]
+
+
+def test_a_model_removed_between_the_calls_loses_nothing(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts(GRAZ), facts(GRAZ))
+    server.script_aside("items", failure(404, {"error": "model 'tiny' not found"}), described("Graz"))
+    [receipt] = memory.add("I live in Graz").results
+    assert receipt.status in ("queued", "added")
+    memory.settle_queue(20)
+    memory.settle_queue(20)
+    assert texts(memory, "raw", "active") in (["I live in Graz"], [GRAZ])
+    server.script(facts(GRAZ))
+    assert memory.search("Where does the user live?").hits
+
+
+def test_another_users_truth_does_not_end_mine(open_memory: Opener, server: OllamaServer) -> None:
+    mine = open_with(open_memory, server)
+    move(mine, server)
+    mine.close()
+    theirs = open_with(open_memory, server, user_id="ben")
+    server.script(facts(GRAZ))
+    server.script_aside("items", described("Graz"))
+    [receipt] = theirs.add("I live in Graz").results
+    assert receipt.status == "added"
+    assert len(server.asked("verdict")) == 1
+
+
+def test_what_was_deleted_meanwhile_ends_nothing(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts(GRAZ), facts(TURIN))
+    server.script_aside("items", described("Graz"), described("Turin"))
+    server.script_aside("verdict", Step(ending="hold"))
+    memory.add("I live in Graz")
+    [graz] = memory.list()
+    adding = threading.Thread(target=memory.add, args=("I live in Turin",))
+    adding.start()
+    server.wait_until_held()
+    memory.delete(graz.id)
+    server.release()
+    adding.join()
+    assert texts(memory, "active", "raw", "invalid") in ([TURIN], ["I live in Turin"])
