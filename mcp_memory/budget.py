@@ -1,6 +1,6 @@
 """How much a model can read: token counts that err on the high side, and texts cut to fit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import regex
 
@@ -41,7 +41,7 @@ def count_tokens(text: str) -> int:
     return int(total) + 1
 
 
-def count_request(messages: Sequence[dict[str, str]]) -> int:
+def count_request(messages: Sequence[Mapping[str, str]]) -> int:
     """The same for a whole request."""
     return sum(count_tokens(message["content"]) + TOKENS_PER_MESSAGE for message in messages)
 

@@ -51,4 +51,8 @@ def _find(memory_id: str, owner: Owner, stores: Stores) -> Memory:
             f"memory {wanted!r} has given way to what was read out of it: {came_of_it}",
             hint="delete those",
         )
+    if memory.state == "merged":
+        raise NotFoundError(
+            f"memory {wanted!r} says the same as {memory.superseded_by} and was merged into it", hint="delete that one"
+        )
     return memory

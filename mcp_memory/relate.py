@@ -27,9 +27,7 @@ Verdict = Literal["same", "changed", "other"]
 # Cosine of two texts below which they are not taken for the same, whatever a model says of them.
 MIN_SAME_SIMILARITY = 0.6
 # Of these a subject has one at a time; of the second kind one for each relation ("rent", "phone number").
-SINGLE_VALUED: frozenset[FactType] = frozenset(
-    ("name", "age", "birthday", "home", "job", "employer", "school", "partner")
-)
+SINGLE_VALUED: frozenset[FactType] = frozenset(("age", "birthday", "home", "job", "employer", "school", "partner"))
 SINGLE_BY_RELATION: frozenset[FactType] = frozenset(("favourite", "contact", "amount", "uses", "time"))
 _MIN_STEM = 4
 
@@ -68,7 +66,7 @@ def disposed(said: Comparison, earlier: Told, later: Told, similarity: float) ->
         return "same" if may_be_same else "other"
     if said.verdict == "other":
         return "other"
-    if may_be_same and _holds_no_more(said.later, said.earlier, later.language):
+    if may_be_same and _is_one_value(said, later.language):
         return "same"
     # The values that the model compared must stand in the statements that it was given.
     is_read = _stands_in(said.earlier, earlier) and _stands_in(said.later, later)
@@ -76,8 +74,16 @@ def disposed(said: Comparison, earlier: Told, later: Told, similarity: float) ->
 
 
 def _may_be_same(one: Told, other: Told, similarity: float) -> bool:
-    """Whether two statements are close, and nothing that code can tell sets them apart."""
-    return similarity >= MIN_SAME_SIMILARITY and _same_subject(one, other) and is_alike(one, other)
+    """Whether two statements are close, and nothing that code can tell sets them apart.
+
+    "The user's dentist is Osei" and "Osei is the user's dentist" have different subjects, but each names the other's.
+    """
+    return (
+        similarity >= MIN_SAME_SIMILARITY
+        and is_alike(one, other)
+        and _subject_terms(one) <= content_terms(other.text, other.language)
+        and _subject_terms(other) <= content_terms(one.text, one.language)
+    )
 
 
 def is_alike(one: Told, other: Told) -> bool:
@@ -125,19 +131,23 @@ def _is_same_key(one: Told, other: Told) -> bool:
 def _same_subject(one: Told, other: Told) -> bool:
     if not one.subject or not other.subject:
         return True
-    these, those = (
-        set() if is_user(told.subject) else content_terms(told.subject, told.language) for told in (one, other)
-    )
+    these, those = _subject_terms(one), _subject_terms(other)
     return bool(these & those) or these == those
+
+
+def _subject_terms(told: Told) -> set[str]:
+    """What names the subject; nothing for the user, and where nobody has described it."""
+    return set() if is_user(told.subject) else content_terms(told.subject, told.language)
 
 
 def _stands_in(value: str, told: Told) -> bool:
     return bool(content_terms(value, told.language) & content_terms(told.text, told.language))
 
 
-def _holds_no_more(value: str, than: str, language: str) -> bool:
-    wanted = content_terms(value, language)
-    return bool(wanted) and wanted <= content_terms(than, language)
+def _is_one_value(said: Comparison, language: str) -> bool:
+    """Whether one of the two values that a model found says no more than the other."""
+    one, other = content_terms(said.earlier, language), content_terms(said.later, language)
+    return bool(one and other) and (one <= other or other <= one)
 
 
 def _stems(names: Iterable[str]) -> set[str]:

@@ -15,6 +15,7 @@ from .asking import Ask
 from .compare import compare
 from .describe import Description
 from .errors import McpMemoryError, ModelOutputError
+from .guards import sentences_of
 from .knowledge import facts_of_memories, facts_of_types
 from .records import Draft, Episode, Memory, Receipt, Selection, Sighting
 from .relate import SINGLE_BY_RELATION, SINGLE_VALUED, Told, Verdict, disposed, is_worth_asking
@@ -112,7 +113,7 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
     known = [
         memory
         for memory in found.values()
-        if memory.state == "active" and memory.about == draft.about and len(memory.text) <= _MAX_CHARS
+        if memory.state == "active" and memory.about == draft.about and _is_one_statement(memory)
     ]
     facts_by_memory = facts_of_memories(stores.log, [memory.id for memory in known])
     sides: list[_Side] = []
@@ -122,6 +123,12 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
             told = replace(told, subject=fact.subject, fact_type=fact.fact_type, relation=fact.relation)
         sides.append(_Side(told, memory_id=memory.id))
     return sides
+
+
+def _is_one_statement(memory: Memory) -> bool:
+    """Whether nothing else would end with it: no turn of a conversation, no longer text."""
+    is_short = len(memory.text) <= _MAX_CHARS and len(sentences_of(memory.text)) == 1
+    return is_short and memory.kind not in ("message", "procedure")
 
 
 def _told(text: str, language: str, at: datetime, description: Description | None) -> Told:

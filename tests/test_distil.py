@@ -97,9 +97,7 @@ def test_no_request_exceeds_the_context_however_much_there_is(word: str) -> None
     )
     distil(episode(f"I live in Ghent. {long}"), (), around, model)
     assert len(model.requests) > 1
-    assert max(count_request([dict(m) for m in request]) for request in model.requests) < (
-        CONTEXT_TOKENS - 2 * MAX_OUTPUT_TOKENS
-    )
+    assert max(count_request(request) for request in model.requests) < (CONTEXT_TOKENS - 2 * MAX_OUTPUT_TOKENS)
 
 
 def test_each_part_of_a_long_message_is_read_after_the_end_of_the_one_before() -> None:

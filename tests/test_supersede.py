@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mcp_memory.errors import NotFoundError
 from mcp_memory.knowledge import facts_of_memories, facts_of_types
 from mcp_memory.memory import Memory
 from tests.conftest import Opener
@@ -109,6 +110,8 @@ def test_the_same_in_other_words_is_merged_into_the_older(memory: Memory, server
     sighted = [event for event in memory.stores.log.get_events(first.id) if event["operation"] == "sight"]
     assert [event["after"]["observed_at"][:10] for event in sighted] == ["2026-01-01"]
     assert [hit.memory.id for hit in memory.search("What is the dog called?").hits] == [first.id]
+    with pytest.raises(NotFoundError, match=f"says the same as {first.id}"):
+        memory.delete(merged.id)
 
 
 def test_two_sisters_are_two_whatever_the_model_says(memory: Memory, server: OllamaServer) -> None:
@@ -171,3 +174,15 @@ def test_what_was_deleted_meanwhile_ends_nothing(memory: Memory, server: OllamaS
     server.release()
     adding.join()
     assert texts(memory, "active", "raw", "invalid") in ([TURIN], ["I live in Turin"])
+
+
+def test_a_note_of_one_sentence_ends_and_a_turn_of_a_conversation_does_not(
+    memory: Memory, server: OllamaServer
+) -> None:
+    memory.add("The user uses VS Code.", infer=False)
+    memory.add(messages=[{"role": "user", "content": "I use VS Code for everything."}], infer=False)
+    memory.add("The user uses VS Code. The user's cat is called Moth.", infer=False)
+    server.script(facts("The user switched from VS Code to Zed."))
+    server.script_aside("verdict", *[compared("changed", "VS Code", "Zed")] * 3)
+    assert memory.add("I switched from VS Code to Zed").results[0].status == "replaced"
+    assert texts(memory, "invalid") == ["The user uses VS Code."]
