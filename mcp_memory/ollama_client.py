@@ -8,10 +8,11 @@ import asyncio
 import contextlib
 import ipaddress
 import re
+import shutil
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -37,6 +38,8 @@ TOKENS_PER_WORD = 0.75
 TOKENS_PER_IDEOGRAPH = 0.1
 
 _PATIENCE = "wait until Ollama is less busy, or choose a smaller model"
+_WHOSE_ADDRESS = "check that Ollama has this address (MCP_MEMORY_OLLAMA_HOST)"
+_RESUME = "run the same command again: it goes on from there"
 _HOST_NAME = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*\.?", re.ASCII)
 _NOT_IN_A_HOST = re.compile(r"^/|:/|[\s\x00-\x1f\x7f?#@\\]")
 _IDEOGRAPH = re.compile(r"[\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -143,19 +146,21 @@ class OllamaClient:
 
     def installed(self, within_s: float = 5.0) -> list[InstalledModel]:
         """The models on the server's disk, in its order. Raises what `ask` does."""
-
-        async def listed() -> Any:
-            async with asyncio.timeout(within_s), self._client() as client:
-                return await client.list()
-
-        with _translated(self.host):
-            models: Sequence[ollama.ListResponse.Model] = asyncio.run(listed()).models
+        models: Sequence[ollama.ListResponse.Model] = self._models(lambda client: client.list(), within_s)
         found = []
         for model in models:
             parameters = model.details.parameter_size if model.details else ""
             quantization = model.details.quantization_level if model.details else ""
             found.append(InstalledModel(model.model or "", model.size or 0, parameters or "", quantization or ""))
         return found
+
+    def running(self, within_s: float = 5.0) -> frozenset[str]:
+        """Names of the models that the server holds in memory; none where it cannot tell."""
+        try:
+            models: Sequence[ollama.ProcessResponse.Model] = self._models(lambda client: client.ps(), within_s)
+        except McpMemoryError:
+            return frozenset()
+        return frozenset(model.model or "" for model in models)
 
     def is_up(self) -> bool:
         """Whether an Ollama server answers within two seconds."""
@@ -182,7 +187,19 @@ class OllamaClient:
                 status = step.status or ""
                 yield PullProgress(status, step.completed or 0, step.total or 0)
         if status != "success":
-            raise ModelUnavailableError(f"the download of {model!r} broke off", hint=f"run: ollama pull {model}")
+            raise ModelUnavailableError(f"the download of {model!r} broke off", hint=_RESUME)
+
+    def _models(self, ask: "Callable[[ollama.AsyncClient], Awaitable[Any]]", within_s: float) -> Any:
+        async def asked() -> Any:
+            async with asyncio.timeout(within_s), self._client() as client:
+                return await ask(client)
+
+        with _translated(self.host):
+            try:
+                return asyncio.run(asked()).models
+            except TimeoutError as exc:
+                message = f"Ollama at {self.host} did not answer in time ({within_s:g} s)"
+                raise ModelUnavailableError(message, hint=how_to_start(self.host)) from exc
 
     def _client(self) -> "ollama.AsyncClient":
         import ollama
@@ -276,13 +293,27 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _transport(url: str) -> dict[str, Any]:
-    """Options of the HTTP client: a proxy named by HTTP_PROXY would not find a server on this machine."""
+def is_on_this_machine(url: str) -> bool:
+    """Whether a server's URL names this machine: 'http://[::1]:11434' → True, 'http://nas:11434' → False."""
     name = urlsplit(url).hostname or ""
     try:
-        is_here = ipaddress.ip_address(name).is_loopback
+        return ipaddress.ip_address(name).is_loopback
     except ValueError:
-        is_here = name == "localhost"
+        return name == "localhost"
+
+
+def how_to_start(url: str) -> str:
+    """What to type where no Ollama answers."""
+    elsewhere = "or set MCP_MEMORY_OLLAMA_HOST to where it listens"
+    if not is_on_this_machine(url):
+        return f"start Ollama there (OLLAMA_HOST=0.0.0.0 ollama serve), {elsewhere}"
+    first = "" if shutil.which("ollama") else "install it from https://ollama.com/download and "
+    return f"{first}start Ollama (ollama serve), {elsewhere}"
+
+
+def _transport(url: str) -> dict[str, Any]:
+    """Options of the HTTP client: a proxy named by HTTP_PROXY would not find a server on this machine."""
+    is_here = is_on_this_machine(url)
     if is_here and url.startswith("http:"):
         # Certificates take longer to load than all else that a request costs us; without any, TLS trusts nobody.
         return {"trust_env": False, "verify": ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)}
@@ -315,12 +346,12 @@ def _translated(host: str, model: str = "", *, is_pull: bool = False) -> Iterato
     except ollama.ResponseError as exc:
         raise _refusal(exc, host, model, is_pull=is_pull) from exc
     except (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError) as exc:
-        raise ModelUnavailableError(f"Ollama does not answer at {host}", hint="start Ollama: ollama serve") from exc
+        raise ModelUnavailableError(f"Ollama does not answer at {host}", hint=how_to_start(host)) from exc
     except (httpx.TimeoutException, TimeoutError) as exc:
         raise ModelUnavailableError(f"Ollama at {host} did not answer in time", hint=_PATIENCE) from exc
     except (AttributeError, TypeError, ValueError, RecursionError, httpx.DecodingError) as exc:
         message = f"the answer of {host} is not in Ollama's format ({type(exc).__name__})"
-        raise ModelOutputError(message, hint="ask again, or check that Ollama has this address") from exc
+        raise ModelOutputError(message, hint=f"ask again, or {_WHOSE_ADDRESS}") from exc
     except (httpx.HTTPError, OSError) as exc:
         message = f"the connection to Ollama at {host} broke ({type(exc).__name__})"
         raise ModelUnavailableError(message, hint="start Ollama again (ollama serve), or ask again") from exc
@@ -330,6 +361,8 @@ def _refusal(exc: "ollama.ResponseError", host: str, model: str, *, is_pull: boo
     """Our error for an answer with a bad status, or for an error within a stream, whose status is -1."""
     text, status = " ".join(str(exc.error or "").split())[:300], exc.status_code
     is_page = not text or text.startswith(("<", "404 page"))
+    if is_pull and not is_page and status not in (429, 503):
+        return ModelUnavailableError(f"Ollama could not pull {model!r}: {text}", hint=_how_to_pull(text))
     if model and ((status == 404 and not is_page) or _MISSING_MODEL.search(text)):
         return ModelUnavailableError(f"Ollama has no model {model!r}", hint=f"run: ollama pull {model}")
     if status in (429, 503):
@@ -337,12 +370,23 @@ def _refusal(exc: "ollama.ResponseError", host: str, model: str, *, is_pull: boo
     if status >= 500:
         hint = "choose a smaller model" if "memory" in text else "wait and ask again, or look into Ollama's log"
         return ModelUnavailableError(f"Ollama failed (status {status}): {text}", hint=hint)
-    if status == -1 and is_pull:
-        message = f"Ollama could not pull {model!r}: {text}"
-        return ModelUnavailableError(message, hint="check the name at https://ollama.com/library")
     if status == -1:
         return ModelOutputError(f"Ollama broke off its reply: {text}", hint="ask again, or look into Ollama's log")
     if is_page:
-        return ModelOutputError(f"{host} only answered status {status}", hint="check that Ollama has this address")
+        return ModelOutputError(f"{host} only answered status {status}", hint=_WHOSE_ADDRESS)
     message = f"Ollama refused (status {status}): {text}"
     return ModelUnavailableError(message, hint="choose another model, or update Ollama")
+
+
+def _how_to_pull(refusal: str) -> str:
+    """What to do about a download that Ollama gave up, by the words of its reason."""
+    if re.search(r"no space left|not enough space|disk quota", refusal, re.IGNORECASE):
+        return "free some space where Ollama keeps its models, then run the same command again"
+    if re.search(r"newer version of ollama", refusal, re.IGNORECASE):
+        return "update Ollama: https://ollama.com/download"
+    if re.search(r"dial tcp|lookup|timeout|connection|unreachable|\bEOF\b|tls|x509|proxy", refusal, re.IGNORECASE):
+        return (
+            "see that Ollama's machine reaches https://registry.ollama.ai (behind a proxy, start Ollama with"
+            " HTTPS_PROXY), then run the same command again"
+        )
+    return "check the name at https://ollama.com/library"

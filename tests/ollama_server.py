@@ -75,6 +75,11 @@ def tags(*models: Mapping[str, Any]) -> Step:
     return Step([json.dumps({"models": models})], content_type="application/json")
 
 
+def progress(*steps: Mapping[str, Any], **more: Any) -> Step:
+    """The lines of a download."""
+    return Step([json.dumps(step) + "\n" for step in steps], **more)
+
+
 # What the further calls about a statement are answered unless a test says otherwise, by a member of their schema.
 ASIDES: Mapping[str, Any] = {
     "items": {"items": []},

@@ -20,7 +20,7 @@ import pytest
 from mcp_memory import ollama_client
 from mcp_memory.errors import InvalidInputError, McpMemoryError, ModelOutputError, ModelUnavailableError
 from mcp_memory.ollama_client import InstalledModel, OllamaClient, PullProgress, Reply, normalise_host
-from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, failure, last_part, part, reply, tags
+from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, failure, last_part, part, progress, reply, tags
 
 QUESTION = [{"role": "system", "content": "Answer in JSON."}, {"role": "user", "content": "I keep bees"}]
 SCHEMA = {"type": "object", "properties": {"fact": {"type": ["string", "null"], "default": None}}}
@@ -511,11 +511,33 @@ def test_a_server_can_be_looked_at_while_a_request_runs(
     assert asking.exception(PATIENCE_S)
 
 
+def test_running_models_are_named(server: OllamaServer, client: OllamaClient) -> None:
+    server.script(tags({"name": "qwen:1.5b", "model": "qwen:1.5b", "size": 986_000_000}))
+    assert client.running() == {"qwen:1.5b"}
+    assert server.requests[0].target == "/api/ps"
+
+
+def test_a_server_that_cannot_tell_what_runs_runs_nothing(server: OllamaServer, client: OllamaClient) -> None:
+    server.script(failure(404, "404 page not found"))
+    assert client.running() == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("host", "program", "told"),
+    [
+        ("http://127.0.0.1:11434", "/usr/bin/ollama", "start Ollama (ollama serve), or set MCP_MEMORY_OLLAMA_HOST"),
+        ("http://[::1]:11434", None, "install it from https://ollama.com/download and start Ollama (ollama serve)"),
+        ("http://nas:11434", None, "start Ollama there (OLLAMA_HOST=0.0.0.0 ollama serve)"),
+    ],
+)
+def test_where_nothing_answers_is_told_what_to_type(
+    host: str, program: str | None, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _name: program)
+    assert ollama_client.how_to_start(host).startswith(told)
+
+
 # Downloads
-
-
-def progress(*steps: Mapping[str, Any], **more: Any) -> Step:
-    return Step([json.dumps(step) + "\n" for step in steps], **more)
 
 
 DOWNLOADING = {"status": "pulling 0123456789ab", "digest": "sha256:0123456789ab", "total": 400, "completed": 100}
@@ -532,23 +554,47 @@ def test_a_download_tells_how_far_it_is(server: OllamaServer, client: OllamaClie
     assert server.requests[0].body["model"] == "qwen"
 
 
+MANIFEST = {"status": "pulling manifest"}
+NO_HOST = 'pull model manifest: Get "https://registry.ollama.ai/v2/": dial tcp: lookup registry.ollama.ai: no such host'
+TOO_OLD = "pull model manifest: 412: The model you are attempting to pull requires a newer version of Ollama."
+
+
 @pytest.mark.parametrize(
-    ("step", "message"),
+    ("step", "message", "hint"),
     [
         pytest.param(
-            progress({"status": "pulling manifest"}, {"error": "pull model manifest: file does not exist"}),
+            progress(MANIFEST, {"error": "pull model manifest: file does not exist"}),
             "could not pull 'qwen': pull model manifest",
+            "check the name",
             id="an unknown name",
         ),
-        pytest.param(progress(DOWNLOADING), "broke off", id="an early end"),
-        pytest.param(progress(DOWNLOADING, ending="cut"), "broke", id="a cut"),
-        pytest.param(failure(500, {"error": "no space left on device"}), "no space left", id="a full disk"),
+        pytest.param(
+            failure(400, {"error": "invalid model name"}), "invalid model", "check the name", id="a name that is none"
+        ),
+        pytest.param(progress(MANIFEST, {"error": NO_HOST}), "no such host", "reaches https", id="no way out"),
+        pytest.param(
+            progress(DOWNLOADING, {"error": "max retries exceeded: unexpected EOF"}), "EOF", "again", id="a bad line"
+        ),
+        pytest.param(progress(MANIFEST, {"error": TOO_OLD}), "newer version", "update Ollama", id="an old server"),
+        pytest.param(progress(DOWNLOADING), "broke off", "again", id="an early end"),
+        pytest.param(progress(DOWNLOADING, ending="cut"), "broke", "start Ollama again", id="a cut"),
+        pytest.param(
+            failure(500, {"error": "no space left on device"}), "no space left", "free some space", id="a full disk"
+        ),
+        pytest.param(
+            progress(DOWNLOADING, {"error": "write: no space left on device"}),
+            "no space left",
+            "free some space",
+            id="a disk that fills up midway",
+        ),
+        pytest.param(failure(503, {"error": "busy"}), "busy", "wait", id="a busy server"),
     ],
 )
-def test_a_download_fails_upon(step: Step, message: str, server: OllamaServer, client: OllamaClient) -> None:
+def test_a_download_fails_upon(step: Step, message: str, hint: str, server: OllamaServer, client: OllamaClient) -> None:
     server.script(step)
-    with pytest.raises(ModelUnavailableError, match=message):
+    with pytest.raises(ModelUnavailableError, match=message) as caught:
         list(client.pull("qwen"))
+    assert hint in caught.value.hint
 
 
 def test_a_download_that_stands_still_is_given_up(
