@@ -5,17 +5,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from . import __version__, pack
-from .errors import InvalidInputError, McpMemoryError
+from . import __version__, models, pack
+from .console import Json, busy, failing_clearly, out, print_json, shown_while
+from .errors import InvalidInputError
 from .memory import Memory
+
+if TYPE_CHECKING:
+    from .doctor import Check
 
 app = typer.Typer(
     help="Long-term memory for every agent you use, on your own machine.",
@@ -23,10 +25,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-out = Console()
-err = Console(stderr=True)
+app.add_typer(models.app, name="models")
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 About = Annotated[str, typer.Option(help="Only about: user or agent.")]
 Kind = Annotated[str, typer.Option(help="Only this kind: fact, preference, event, plan, procedure, message, note.")]
 Agent = Annotated[str, typer.Option(help="Only what this agent wrote.")]
@@ -62,8 +62,8 @@ def demo() -> None:
     """Show the memory at work: two clients, one memory, in a temporary folder."""
     from .demo import run_demo
 
-    with _failing_clearly():
-        run_demo(lambda line: out.print(Text(line)))
+    with failing_clearly():
+        run_demo(lambda line: out.print(Text(line), soft_wrap=True))
 
 
 @app.command()
@@ -91,7 +91,7 @@ def add(
             metadata=_pairs(meta),
         )
     if as_json:
-        _print_json(pack.add_payload(result))
+        print_json(pack.add_payload(result))
     else:
         out.print(Text(pack.add_lines(result)))
 
@@ -127,7 +127,7 @@ def search(
             filters=_filters(about, kind, agent, since, until, meta),
         )
     if as_json:
-        _print_json(pack.search_payload(result, explain=explain))
+        print_json(pack.search_payload(result, explain=explain))
         return
     table = Table("id", "score", "date", "who", "text", box=None, pad_edge=False, header_style="bold")
     for hit in result.hits:
@@ -173,7 +173,7 @@ def list_(
         )
         counts = memory.stats()
     if as_json:
-        _print_json({"memories": [pack.memory_payload(record) for record in found]})
+        print_json({"memories": [pack.memory_payload(record) for record in found]})
         return
     table = Table("id", "date", "who", "state", "text", box=None, pad_edge=False, header_style="bold")
     for record in found:
@@ -198,7 +198,7 @@ def delete(
     with _memory("Deleting") as memory:
         result = memory.delete(memory_id)
     if as_json:
-        _print_json(pack.delete_payload(result))
+        print_json(pack.delete_payload(result))
     else:
         out.print(Text(f"deleted {result.id}: {result.text}"))
 
@@ -210,7 +210,7 @@ def stats(as_json: Json = False) -> None:
         counts = memory.stats()
         where = {"user": memory.user_id, "folder": str(memory.settings.home)}
     if as_json:
-        _print_json({**where, **counts})
+        print_json({**where, **counts})
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in {**where, **counts}.items():
@@ -225,17 +225,14 @@ def doctor(as_json: Json = False) -> None:
     from .settings import load_settings
 
     checks = []
-    with _failing_clearly():
-        for check in _shown_while("Checking", examine()):
+    with failing_clearly():
+        for check in shown_while("Checking", examine()):
             checks.append(check)
             if not as_json:
-                mark = Text("ok  " if check.is_ok else "FIX ", style="green" if check.is_ok else "bold red")
-                out.print(
-                    mark + Text(f"{check.name}: {check.found}") + Text(f" → {check.advice}" if check.advice else "")
-                )
+                out.print(_check_line(check), soft_wrap=True)
         settings = settings_table(load_settings()) if checks[0].name == "settings" and checks[0].is_ok else []
     if as_json:
-        _print_json(
+        print_json(
             {
                 "checks": [{"name": c.name, "ok": c.is_ok, "found": c.found, "advice": c.advice} for c in checks],
                 "settings": {name: {"value": value, "source": source} for name, value, source in settings},
@@ -250,10 +247,15 @@ def doctor(as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
+def _check_line(check: "Check") -> Text:
+    mark, style = ("FIX ", "bold red") if not check.is_ok else ("note", "yellow") if check.advice else ("ok  ", "green")
+    return Text.assemble((mark, style), f" {check.name}: {check.found}", f" → {check.advice}" if check.advice else "")
+
+
 @contextmanager
 def _memory(doing: str, *, catching_up: bool = False) -> Iterator[Memory]:
     """The open memory, with a progress line on a terminal; failures end the program with their message."""
-    with _failing_clearly(), _progress() as progress:
+    with failing_clearly(), busy() as progress:
         task = progress.add_task(doing, total=None)
 
         def show(done: int, total: int) -> None:
@@ -264,28 +266,6 @@ def _memory(doing: str, *, catching_up: bool = False) -> Iterator[Memory]:
                 memory.catch_up(show)
                 progress.update(task, description=doing, completed=0, total=None)
             yield memory
-
-
-def _shown_while(doing: str, items: Iterator[Any]) -> Iterator[Any]:
-    with _progress() as progress:
-        progress.add_task(doing, total=None)
-        yield from items
-
-
-def _progress() -> Progress:
-    return Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=err, transient=True)
-
-
-@contextmanager
-def _failing_clearly() -> Iterator[None]:
-    try:
-        yield
-    except McpMemoryError as exc:
-        err.print(Text(f"{exc.code}: {exc.message}", style="bold red"))
-        err.print(Text(f"→ {exc.hint}"))
-        raise typer.Exit(1) from exc
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
 
 
 def _filters(about: str, kind: str, agent: str, since: str, until: str, meta: list[str] | None) -> dict[str, Any]:
@@ -306,8 +286,3 @@ def _pairs(given: list[str] | None) -> dict[str, Any]:
         except ValueError:
             found[key] = value
     return found
-
-
-def _print_json(value: Any) -> None:
-    # Not through rich: it would wrap long lines.
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")

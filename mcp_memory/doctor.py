@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from .backlog import count_jobs
 from .errors import FolderInUseError, McpMemoryError
+from .language_model import LanguageModel
 from .memory import Memory
 from .reconcile import catch_up
 from .settings import Settings, load_settings, sources, unknown_names
@@ -21,16 +22,17 @@ _LOW_DISK_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. `advice` is '' where all is well."""
+    """One thing that was looked at. `advice` is '' where all is well; all else works without what is optional."""
 
     name: str
     found: str
     advice: str = ""
+    is_optional: bool = False
 
     @property
     def is_ok(self) -> bool:
-        """Whether nothing is to be done."""
-        return not self.advice
+        """Whether nothing has to be done."""
+        return self.is_optional or not self.advice
 
 
 def examine() -> Iterator[Check]:
@@ -45,6 +47,11 @@ def examine() -> Iterator[Check]:
     processor = _processor()
     yield processor
     if not processor.is_ok:
+        return
+    # Before the folder is opened: while a host holds it, this can be told all the same.
+    language_model = _language_model(settings)
+    yield language_model
+    if not language_model.is_ok:
         return
     try:
         memory = Memory.local()
@@ -111,6 +118,14 @@ def _processor() -> Check:
     )
 
 
+def _language_model(settings: Settings) -> Check:
+    try:
+        presence = LanguageModel(settings).look()
+    except McpMemoryError as exc:
+        return Check("language model", exc.message, exc.hint)
+    return Check("language model", presence.found, presence.advice, is_optional=True)
+
+
 def _log(memory: Memory) -> tuple[str, str]:
     found = memory.stores.log.check()
     counts = memory.stats()
@@ -126,11 +141,6 @@ def _log(memory: Memory) -> tuple[str, str]:
 def _model(memory: Memory) -> tuple[str, str]:
     embedder = memory.stores.embedder
     return f"{embedder.name}, {embedder.dimension} dimensions, in {embedder.load().runtime}", ""
-
-
-def _language_model(memory: Memory) -> tuple[str, str]:
-    # Without one everything else works, so its absence is nothing to be mended.
-    return memory.language_model.describe(), ""
 
 
 def _tables(memory: Memory) -> tuple[str, str]:
@@ -151,7 +161,6 @@ def _coverage(memory: Memory) -> tuple[str, str]:
 _LOOKS: dict[str, Callable[[Memory], tuple[str, str]]] = {
     "log": _log,
     "embedding model": _model,
-    "language model": _language_model,
     "tables": _tables,
     "index coverage": _coverage,
 }

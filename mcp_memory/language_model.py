@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import McpMemoryError
-from .ollama_client import OllamaClient, Reply
+from .errors import InvalidInputError, McpMemoryError
+from .ollama_client import InstalledModel, OllamaClient, Reply
 from .settings import Settings
 
 
@@ -17,6 +17,14 @@ class ModelUse:
     n_calls: int = 0
     n_prompt_tokens: int = 0
     n_output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Whether a model can be asked: what was found, and what to type where it cannot, '' where it can."""
+
+    found: str
+    advice: str = ""
 
 
 class LanguageModel:
@@ -31,11 +39,12 @@ class LanguageModel:
         self.name = settings.llm_model
         self.use = ModelUse()
         self._timeout_s = settings.llm_timeout_s
-        self._client = OllamaClient(
-            settings.ollama_host or os.environ.get("OLLAMA_HOST", ""),
-            context_tokens=settings.llm_context_tokens,
-            think=settings.llm_think,
-        )
+        self._client = client_of(settings)
+
+    @property
+    def host(self) -> str:
+        """The server's URL."""
+        return self._client.host
 
     def ask(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_output_tokens: int) -> Reply:
         """The model's answer to a request.
@@ -52,16 +61,46 @@ class LanguageModel:
         self.use.n_output_tokens += reply.n_output_tokens
         return reply
 
-    def describe(self) -> str:
-        """Whether it can be asked, and else what to type."""
+    def look(self) -> Presence:
+        """Whether it can be asked. Takes five seconds at most, besides looking up the host's name; never raises."""
         try:
-            installed = [model.name for model in self._client.installed()]
+            installed = self._client.installed()
         except McpMemoryError as exc:
-            return f"{exc.message}; texts wait word for word until it is there ({exc.hint})"
-        if self.name in installed or f"{self.name}:latest" in installed:
-            return f"{self.name} at {self._client.host}"
-        return f"Ollama at {self._client.host} has no {self.name}; run: ollama pull {self.name}"
+            return Presence(exc.message, f"{exc.hint}; then run: mcp-memory models")
+        if find_model(self.name, installed):
+            return Presence(f"{self.name} in Ollama at {self._client.host}")
+        return Presence(
+            f"Ollama at {self._client.host} has no {self.name}",
+            f"run: mcp-memory models pull {self.name}, or see what else there is: mcp-memory models",
+        )
 
     def close(self) -> None:
         """End the request under way, so that the server stops generating, and refuse later ones."""
         self._client.close()
+
+
+def client_of(settings: Settings) -> OllamaClient:
+    """A client for the Ollama that the settings, else `OLLAMA_HOST`, name.
+
+    Raises:
+        InvalidInputError: the host is no address; the variable is named.
+    """
+    try:
+        return OllamaClient(
+            settings.ollama_host or os.environ.get("OLLAMA_HOST", ""),
+            context_tokens=settings.llm_context_tokens,
+            think=settings.llm_think,
+        )
+    except InvalidInputError as exc:
+        variable = "MCP_MEMORY_OLLAMA_HOST" if settings.ollama_host else "OLLAMA_HOST"
+        raise InvalidInputError(f"{variable}: {exc.message}", hint=exc.hint) from exc
+
+
+def full_name(name: str) -> str:
+    """A model's name as Ollama reads it: 'qwen3' → 'qwen3:latest', 'qwen3:8b' → itself."""
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+
+
+def find_model(name: str, installed: Sequence[InstalledModel]) -> InstalledModel | None:
+    """The installed model that a name means."""
+    return next((model for model in installed if full_name(model.name) == full_name(name)), None)

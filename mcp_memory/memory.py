@@ -261,11 +261,6 @@ class Memory:
         return self._parts.queue.settle(timeout_s)
 
     @property
-    def language_model(self) -> LanguageModel:
-        """The model that distils texts, for `doctor`."""
-        return self._parts.model
-
-    @property
     def model_use(self) -> ModelUse:
         """Calls and tokens that the language model has cost since the folder was opened."""
         return self._parts.model.use
@@ -289,6 +284,8 @@ class Parts:
     def __init__(self, settings: Settings, clock: Callable[[], datetime], embedder: Embedder | None) -> None:
         self.settings = settings
         self.clock = clock
+        # First: a wrong host must not leave the folder locked.
+        self.model = LanguageModel(settings)
         self._folder = DataFolder(settings.home)
         try:
             self.stores = Stores(settings, embedder or Embedder(settings.embedding_model), clock)
@@ -297,7 +294,6 @@ class Parts:
             self._folder.release()
             raise
         self.upkeep = upkeep.Upkeep(self.stores)
-        self.model = LanguageModel(settings)
         self.queue = Queue(self.stores, self.model)
 
     def _folders_user(self) -> str:

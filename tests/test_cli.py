@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from mcp_memory import cli, embedder
 from mcp_memory.embedder import Embedder
 from tests.conftest import Opener
+from tests.ollama_server import OllamaServer, tags
 
 runner = CliRunner()
 
@@ -119,6 +120,69 @@ def test_doctor_mends_a_row_that_the_tables_lost(tmp_path: Path, open_memory: Op
     assert "mended" not in run("doctor").stdout
 
 
+@pytest.fixture
+def quick_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LanceDB is loaded here already."""
+    monkeypatch.setattr("mcp_memory.doctor._PROBE", "pass")
+
+
+@pytest.mark.usefixtures("quick_doctor")
+@pytest.mark.parametrize(
+    ("installed", "found", "advice"),
+    [
+        (("tiny:latest",), "tiny in Ollama at", ""),
+        (("other:latest",), "has no tiny", "run: mcp-memory models pull tiny"),
+        ((), "has no tiny", "run: mcp-memory models pull tiny"),
+        (None, "does not answer", "start Ollama (ollama serve), or set MCP_MEMORY_OLLAMA_HOST"),
+    ],
+)
+def test_doctor_says_what_to_type_for_a_language_model_and_is_content_without(
+    installed: tuple[str, ...] | None, found: str, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_MEMORY_LLM_MODEL", "tiny")
+    with OllamaServer() as server:
+        if installed is not None:
+            monkeypatch.setenv("MCP_MEMORY_OLLAMA_HOST", server.url)
+            server.script(tags(*({"model": name} for name in installed)))
+        report = as_json("doctor")
+    [check] = [check for check in report["checks"] if check["name"] == "language model"]
+    assert check["ok"]
+    assert found in check["found"]
+    assert advice in check["advice"]
+    assert bool(advice) == bool(check["advice"])
+
+
+@pytest.mark.usefixtures("quick_doctor")
+def test_doctor_marks_what_is_missing_but_not_needed() -> None:
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "note language model: Ollama does not answer at http://127.0.0.1:9 → " in result.stdout
+
+
+@pytest.mark.usefixtures("quick_doctor")
+def test_doctor_tells_about_the_language_model_while_a_host_holds_the_folder(open_memory: Opener) -> None:
+    open_memory()
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "language model: Ollama does not answer" in result.stdout
+    assert f"in use by process {os.getpid()}" in result.stdout
+
+
+@pytest.mark.usefixtures("quick_doctor")
+@pytest.mark.parametrize("variable", ["MCP_MEMORY_OLLAMA_HOST", "OLLAMA_HOST"])
+def test_an_address_that_is_none_names_its_variable_and_locks_nothing(
+    variable: str, monkeypatch: pytest.MonkeyPatch, open_memory: Opener
+) -> None:
+    monkeypatch.delenv("MCP_MEMORY_OLLAMA_HOST")
+    monkeypatch.setenv(variable, "a b")
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert f"FIX  language model: {variable}: 'a b' is no address" in result.stdout
+    assert f"{variable}: 'a b' is no address" in run("stats").stderr
+    monkeypatch.delenv(variable)
+    assert open_memory().stats()
+
+
 def test_doctor_names_a_model_that_differs_from_the_folders(
     open_memory: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +200,7 @@ def test_version_and_help_need_no_folder() -> None:
     from mcp_memory import __version__
 
     assert run("--version").stdout.strip() == __version__
-    for command in ("serve", "demo", "add", "search", "list", "delete", "stats", "doctor"):
+    for command in ("serve", "demo", "add", "search", "list", "delete", "stats", "doctor", "models"):
         assert run(command, "--help").exit_code == 0
 
 

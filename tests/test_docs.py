@@ -47,10 +47,14 @@ def test_every_tool_argument_command_and_setting_is_documented() -> None:
         assert f"`{name}`" in README
         for argument in arguments.model_fields:
             assert f"`{argument}`" in README, argument
-    for command in cli.app.registered_commands:
+    commands = [("", command) for command in cli.app.registered_commands]
+    for group in cli.app.registered_groups:
+        assert group.typer_instance
+        commands += [(f"{group.name} ", command) for command in group.typer_instance.registered_commands]
+    for before, command in commands:
         assert command.callback
         assert command.callback.__doc__
-        name = command.name or command.callback.__name__
+        name = before + (command.name or command.callback.__name__)
         assert re.search(rf"mcp-memory {name}\b", README), name
     for setting in Settings.model_fields:
         name = setting.upper()

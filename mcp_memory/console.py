@@ -1,0 +1,54 @@
+"""What all commands share: where they print, how they show that they are busy, how they fail."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from .errors import McpMemoryError
+
+T = TypeVar("T")
+
+out = Console()
+err = Console(stderr=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+@contextmanager
+def failing_clearly() -> Iterator[None]:
+    """End the program with code 1 and the message of a known error, with 130 upon Ctrl-C."""
+    try:
+        yield
+    except McpMemoryError as exc:
+        # Soft: a command to copy must not be broken by a line's end.
+        err.print(Text(f"{exc.code}: {exc.message}", style="bold red"), soft_wrap=True)
+        err.print(Text(f"→ {exc.hint}"), soft_wrap=True)
+        raise typer.Exit(1) from exc
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def busy() -> Progress:
+    """Lines that turn and count the time on a terminal and leave nothing behind; elsewhere nothing."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+
+
+def shown_while(doing: str, items: Iterable[T]) -> Iterator[T]:
+    """The items, with a line that says what is being done until each comes."""
+    with busy() as progress:
+        progress.add_task(doing, total=None)
+        yield from items
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, its lines as long as they are."""
+    # Not through rich: it would wrap long lines.
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
