@@ -3,8 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
@@ -13,6 +12,8 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import Implementation
 
 from .errors import McpMemoryError, StorageError
+from .language_model import LanguageModel, Presence
+from .settings import PREFIX, Settings, load_settings
 
 TOLD = (
     ("user", "I moved to Lisbon in March and I work as a bicycle mechanic."),
@@ -23,6 +24,11 @@ TOLD = (
 ASKED = "What does the user do for a living?"
 ASKED_AGAIN = "Haselnuss Allergie"
 FORGOTTEN = "INV-2041"
+READ = "My brother Tomas starts at the post office tomorrow, and I am learning Finnish."
+# As long as an add can wait: a model that is not in memory yet takes its time.
+_WAIT_S = 50
+# What the user's own settings file says of the model holds for the demo's servers too, whose folder is another.
+_PASSED_ON = ("ollama_host", "llm_model", "llm_context_tokens", "llm_timeout_s", "llm_think")
 
 
 def run_demo(say: Callable[[str], None]) -> None:
@@ -30,10 +36,14 @@ def run_demo(say: Callable[[str], None]) -> None:
 
     Raises:
         StorageError: a step did not do what it should.
+        InvalidInputError: a setting of the user's cannot be used.
     """
+    settings = load_settings()
+    # Not in the event loop: the client has its own.
+    model = LanguageModel(settings).look()
     with tempfile.TemporaryDirectory(prefix="mcp-memory-demo-") as home:
         try:
-            anyio.run(_demo, Path(home), say)
+            anyio.run(_demo, _environment(settings, home), model, say)
         except BaseExceptionGroup as group:
             # The client's tasks wrap what is raised among them.
             if found := _first_known(group):
@@ -51,9 +61,15 @@ def _first_known(group: BaseExceptionGroup[BaseException]) -> McpMemoryError | N
     return None
 
 
-async def _demo(home: Path, say: Callable[[str], None]) -> None:
+def _environment(settings: Settings, home: str) -> dict[str, str]:
+    passed_on = {f"{PREFIX}{name.upper()}": str(getattr(settings, name)) for name in _PASSED_ON}
+    demo = {"HOME": home, "USER_ID": "demo", "ADD_WAIT_S": str(_WAIT_S)}
+    return {**os.environ, **passed_on, **{PREFIX + name: value for name, value in demo.items()}}
+
+
+async def _demo(environment: Mapping[str, str], model: Presence, say: Callable[[str], None]) -> None:
     say("Starting the server as a host would: `mcp-memory serve` over stdio, with an empty data folder.")
-    async with _client("desk-agent", home) as desk:
+    async with _client("desk-agent", environment) as desk:
         tools = [tool.name for tool in (await desk.list_tools()).tools]
         say(f"The client desk-agent is connected and sees: {', '.join(tools)}.")
         say("It stores a short conversation, word for word (the first call loads the embedding model):")
@@ -69,7 +85,7 @@ async def _demo(home: Path, say: Callable[[str], None]) -> None:
         for receipt in added["results"]:
             say(f"  {receipt['status']} {receipt['id']}: {receipt['text']}")
     say("desk-agent has gone. Another client, code-agent, starts the server on the same folder.")
-    async with _client("code-agent", home) as code:
+    async with _client("code-agent", environment) as code:
         for question in (ASKED, ASKED_AGAIN):
             found = await _call(code, "search_memory", {"query": question, "top_k": 1})
             _expect(found["memories"], f"nothing was found for {question!r}")
@@ -83,15 +99,24 @@ async def _demo(home: Path, say: Callable[[str], None]) -> None:
         after = await _call(code, "search_memory", {"query": FORGOTTEN})
         _expect(target["id"] not in [m["id"] for m in after["memories"]], "the deleted memory was found again")
         say(f"It asks for {FORGOTTEN!r} again: {after.get('notice') or 'the deleted memory is not among the hits.'}")
+        await _read_out(code, model, say)
     say("Done. The demo's folder is removed; your own memory was not touched.")
 
 
-def _client(name: str, home: Path) -> Client:
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "mcp_memory", "serve"],
-        env={**os.environ, "MCP_MEMORY_HOME": str(home), "MCP_MEMORY_USER_ID": "demo"},
-    )
+async def _read_out(code: Client, model: Presence, say: Callable[[str], None]) -> None:
+    """The same with a language model, where there is one; else what to type."""
+    if model.advice:
+        say(f"No statements are read out by a language model: {model.found}. To have that: {model.advice}")
+        return
+    say(f"It lets a language model, {model.found}, read statements out of {READ!r}:")
+    added = await _call(code, "add_memory", {"text": READ, "infer": True})
+    for receipt in added["results"]:
+        reason = f" ({receipt['reason']})" if receipt.get("reason") else ""
+        say(f"  {receipt['status']} {receipt['id']}: {receipt['text']}{reason}")
+
+
+def _client(name: str, environment: Mapping[str, str]) -> Client:
+    server = StdioServerParameters(command=sys.executable, args=["-m", "mcp_memory", "serve"], env=dict(environment))
     return Client(server, client_info=Implementation(name=name, version="1"), mode="legacy", read_timeout_seconds=180)
 
 
