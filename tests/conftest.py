@@ -14,6 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from mcp_memory.embedder import Embedder
 from mcp_memory.graph import build_graph
 from mcp_memory.memory import Memory
+from tests.stdio_server import Server
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # What a shell starts in its background ignores interrupts, and so do its children: tests that send them would hang.
@@ -99,3 +100,22 @@ def open_memory(tmp_path: Path, clock: Clock, embedder: Embedder) -> Iterator[Op
 def memory(open_memory: Opener) -> Memory:
     """An open, empty memory of user ana."""
     return open_memory()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def start(home: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers on the test's folder and ends what is left of them."""
+    started: list[Server] = []
+
+    def starter(code: str = "", **environment: str) -> Server:
+        started.append(Server(home, len(started), code, environment))
+        return started[-1]
+
+    yield starter
+    for server in started:
+        server.discard()

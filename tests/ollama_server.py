@@ -63,6 +63,11 @@ def reply(*contents: str, **more: Any) -> Step:
     return Step([*(part(content) for content in contents), last_part(**more)])
 
 
+def facts(*statements: str, kind: str = "about_user") -> Step:
+    """A model's statements, read out of a request that it was given whole."""
+    return reply(json.dumps({"kind": kind, "facts": list(statements)}), prompt_eval_count=1500)
+
+
 def failure(status: int, body: Any) -> Step:
     """A refusal: a text goes as it is, anything else as JSON."""
     if isinstance(body, str):
@@ -89,7 +94,9 @@ ASIDES: Mapping[str, Any] = {
 
 
 class OllamaServer:
-    """A running server on a free port of this machine; leaving the context stops it and closes every connection.
+    """A server on a free port of this machine, down until its context is entered.
+
+    Leaving the context stops it and closes every connection.
 
     The script is for extraction and whatever else a test asks; descriptions, comparisons and summaries have scripts
     of their own, so that a test need not know how many of them follow a statement.
@@ -109,12 +116,14 @@ class OllamaServer:
         self._handlers: set[asyncio.Task[None]] = set()
         self._released = asyncio.Event()
         self._stopped = asyncio.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.socket()
+        self._listener.bind(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._serve(),))
+        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._serve()))
 
     def __enter__(self) -> Self:
+        self._listener.listen()
         self._thread.start()
         return self
 
@@ -142,6 +151,11 @@ class OllamaServer:
     def release(self) -> None:
         """End every answer that is held, now and later."""
         self._loop.call_soon_threadsafe(self._released.set)
+
+    def wait_for_requests(self, count: int) -> None:
+        """Return when so many requests have come; the wait for each is bounded."""
+        for number in range(1, count + 1):
+            self._wait(lambda number=number: len(self.requests) >= number, f"request {number} of {count}")
 
     def wait_until_held(self) -> None:
         """Return when an answer has been sent up to where it is held."""

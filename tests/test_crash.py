@@ -5,13 +5,17 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mcp_memory.memory import Memory
 from tests.conftest import Opener
+from tests.ollama_server import PATIENCE_S, OllamaServer, facts
+from tests.stdio_server import Server
 
 pytestmark = pytest.mark.slow
 
@@ -123,3 +127,59 @@ def test_a_server_killed_while_clients_add_keeps_every_acknowledged_add(tmp_path
         server.kill()
         server.communicate()
     assert_whole(open_memory(), acknowledged)
+
+
+def test_texts_queued_while_ollama_was_away_survive_kills_and_are_distilled_once_and_in_order(
+    start: Callable[..., Server], open_memory: Opener
+) -> None:
+    said = [f"I have a cat called Moth {n}" for n in range(50)]
+    distilled = [f"The user has a cat called Moth {n}." for n in range(50)]
+    ollama = OllamaServer()
+    ollama.script(*map(facts, distilled))
+    environment = {"MCP_MEMORY_OLLAMA_HOST": ollama.url, "MCP_MEMORY_ADD_WAIT_S": "0"}
+
+    first = start(**environment)
+    first.initialize()
+    for text in said:
+        [receipt] = first.call("add_memory", text=text, run_id="cats")["structuredContent"]["results"]
+        assert (receipt["status"], receipt["text"]) == ("queued", text)
+    assert sorted(found(first, "cat Moth")) == sorted(said)
+    first.discard()
+
+    # Once more without Ollama: what was said is found though nothing has read it.
+    second = start(**environment)
+    second.initialize()
+    assert sorted(found(second, "cat Moth")) == sorted(said)
+    second.discard()
+
+    with ollama:
+        third = start(**environment)
+        third.initialize()
+        assert "add_memory" in third.tools()
+        # Nothing has called a tool by then.
+        ollama.wait_for_requests(len(said))
+        # The last answer is being stored; until it is, its text is found.
+        deadline = time.monotonic() + PATIENCE_S
+        while sorted(found(third, "cat Moth")) != sorted(distilled):
+            assert set(found(third, "cat Moth")) >= set(distilled[:-1])
+            assert time.monotonic() < deadline
+        assert third.end() == 0
+
+    asked = [request.body["messages"][-1]["content"] for request in ollama.requests]
+    assert len(asked) == len(said)
+    assert all(f"<message>\n{text}\n</message>" in question for text, question in zip(said, asked, strict=True))
+    memory = open_memory()
+    assert memory.stats()["jobs"] == 0
+    stored = sorted(memory.list(limit=200), key=lambda record: record.id)
+    assert [(record.text, record.state) for record in stored] == [(text, "active") for text in distilled]
+    by_text = {record.text: record for record in stored}
+    raw = memory.list(states=["distilled"], limit=200)
+    assert {record.text: record.superseded_by for record in raw} == {
+        text: by_text[statement].id for text, statement in zip(said, distilled, strict=True)
+    }
+
+
+def found(server: Server, query: str) -> list[str]:
+    """What a search through the server finds, at most 100 texts."""
+    result = server.call("search_memory", query=query, top_k=100)["structuredContent"]
+    return [memory["text"] for memory in result["memories"]]

@@ -14,16 +14,12 @@ from mcp_memory.memory import Memory
 from mcp_memory.queue import BACK_OFF
 from mcp_memory.settings import load_settings
 from tests.conftest import Clock, Opener
-from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, failure, part, reply
+from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, facts, failure, part, reply
 
 
 def answer(content: str) -> Step:
     """A reply to a request that was read whole."""
     return reply(content, prompt_eval_count=1500)
-
-
-def facts(*statements: str, kind: str = "about_user") -> Step:
-    return answer(json.dumps({"kind": kind, "facts": list(statements)}))
 
 
 NOTHING = facts(kind="other")
@@ -210,18 +206,18 @@ def test_jobs_of_a_run_are_done_in_order_with_what_came_before_as_context(
 
 def test_what_waits_at_the_end_is_done_by_the_next_process(open_memory: Opener, server: OllamaServer) -> None:
     away = open_memory(add_wait_s=0.0)
-    for n in range(50):
+    for n in range(8):
         away.add(f"I have a cat called Moth {n}")
-    assert away.stats()["jobs"] == 50
-    assert len(away.search("cat Moth", top_k=50).hits) == 50
+    assert away.stats()["jobs"] == 8
+    assert len(away.search("cat Moth", top_k=50).hits) == 8
     away.close()
-    server.script(*[facts(f"The user has a cat called Moth {n}.") for n in range(50)])
+    server.script(*[facts(f"The user has a cat called Moth {n}.") for n in range(8)])
     memory = open_with(open_memory, server)
     memory.warm()
     wait_for_jobs(memory)
     done = sorted(memory.list(limit=100), key=lambda record: record.id)
-    assert [record.text for record in done] == [f"The user has a cat called Moth {n}." for n in range(50)]
-    assert len(server.asked("facts")) == 50
+    assert [record.text for record in done] == [f"The user has a cat called Moth {n}." for n in range(8)]
+    assert len(server.asked("facts")) == 8
 
 
 def test_a_known_statement_is_a_duplicate_and_not_stored_again(memory: Memory, server: OllamaServer) -> None:

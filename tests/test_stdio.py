@@ -1,102 +1,21 @@
 """The real process over standard input and output: handshake, stray output, hostile lines, its end."""
 
 import json
-import os
 import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mcp_memory.memory import Memory
 from tests.builders import tiny_model
 from tests.conftest import Opener
+from tests.stdio_server import Server
 
 pytestmark = pytest.mark.slow
-
-HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "hostile", "version": "1"}}
-
-
-class Server:
-    """A started `mcp-memory serve`, spoken to in raw lines."""
-
-    def __init__(self, home: Path, number: int, code: str, environment: Mapping[str, str]) -> None:
-        home.mkdir(exist_ok=True)
-        self.log = home / f"stderr-{number}.txt"
-        command = ["-c", code] if code else ["-m", "mcp_memory", "serve"]
-        with self.log.open("wb") as errors:
-            self.process = subprocess.Popen(
-                [sys.executable, *command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env={**os.environ, "MCP_MEMORY_HOME": str(home), "MCP_MEMORY_USER_ID": "ana", **environment},
-            )
-        self.n_calls = 0
-
-    @property
-    def errors(self) -> str:
-        return self.log.read_text()
-
-    def send(self, raw: bytes) -> None:
-        assert self.process.stdin
-        self.process.stdin.write(raw + b"\n")
-        self.process.stdin.flush()
-
-    def read(self) -> Any:
-        assert self.process.stdout
-        return json.loads(self.process.stdout.readline())
-
-    def initialize(self) -> Any:
-        self.send(json.dumps({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": HANDSHAKE}).encode())
-        answer = self.read()
-        self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
-        return answer
-
-    def call(self, tool: str, **arguments: object) -> Any:
-        """The result of a tool call; lone surrogates travel as they are."""
-        self.n_calls += 1
-        params = {"name": tool, "arguments": arguments}
-        request = {"jsonrpc": "2.0", "id": self.n_calls, "method": "tools/call", "params": params}
-        self.send(json.dumps(request).encode())
-        answer = self.read()
-        assert answer["id"] == self.n_calls
-        return answer["result"]
-
-    def end(self) -> int:
-        assert self.process.stdin
-        self.process.stdin.close()
-        return self.process.wait(timeout=30)
-
-    def discard(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream:
-                stream.close()
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def start(home: Path) -> Iterator[Callable[..., Server]]:
-    """Starts servers on the test's folder and ends what is left of them."""
-    started: list[Server] = []
-
-    def starter(code: str = "", **environment: str) -> Server:
-        started.append(Server(home, len(started), code, environment))
-        return started[-1]
-
-    yield starter
-    for server in started:
-        server.discard()
 
 
 @pytest.fixture
