@@ -153,9 +153,9 @@ class OllamaServer:
         self._loop.call_soon_threadsafe(self._released.set)
 
     def wait_for_requests(self, count: int) -> None:
-        """Return when so many requests have come; the wait for each is bounded."""
+        """Return when so many extractions have been asked for; the wait for each is bounded."""
         for number in range(1, count + 1):
-            self._wait(lambda number=number: len(self.requests) >= number, f"request {number} of {count}")
+            self._wait(lambda number=number: len(self.asked("facts")) >= number, f"request {number} of {count}")
 
     def wait_until_held(self) -> None:
         """Return when an answer has been sent up to where it is held."""

@@ -165,7 +165,7 @@ def test_texts_queued_while_ollama_was_away_survive_kills_and_are_distilled_once
             assert time.monotonic() < deadline
         assert third.end() == 0
 
-    asked = [request.body["messages"][-1]["content"] for request in ollama.requests]
+    asked = ollama.asked("facts")
     assert len(asked) == len(said)
     assert all(f"<message>\n{text}\n</message>" in question for text, question in zip(said, asked, strict=True))
     memory = open_memory()

@@ -24,7 +24,8 @@ def test_where_a_model_is_the_demo_has_it_read_statements_through_the_server(
         answer = facts("The user is learning Finnish.", "The user's brother Tomas starts at the post office.")
         server.script(tags({"model": "tiny:latest"}), reply(answer.text, prompt_eval_count=1500))
         run_demo(lines.append)
-        assert [request.target for request in server.requests] == ["/api/tags", "/api/chat"]
+        assert server.requests[0].target == "/api/tags"
+        assert len(server.asked("facts")) == 1
         assert server.requests[1].body["model"] == "tiny"
     told = lines.index(f"It lets a language model, tiny in Ollama at {server.url}, read statements out of {READ!r}:")
     assert lines[told + 1].startswith("  added ")

@@ -8,8 +8,8 @@ from mcp_memory.knowledge import get_profile
 from mcp_memory.memory import Memory
 from mcp_memory.profile import MIN_NEW, is_due
 from tests.conftest import Opener
-from tests.ollama_server import PATIENCE_S, OllamaServer, Step
-from tests.test_queue import NOTHING, facts, open_with
+from tests.ollama_server import PATIENCE_S, OllamaServer, Step, facts
+from tests.test_queue import NOTHING, open_with
 
 PETS = [f"The user has a cat called Moth{n}." for n in range(MIN_NEW)]
 SUMMARY = "The user has a cat called Moth1. The user has a cat called Moth2."

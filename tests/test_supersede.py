@@ -10,8 +10,8 @@ from mcp_memory.errors import NotFoundError
 from mcp_memory.knowledge import facts_of_memories, facts_of_types
 from mcp_memory.memory import Memory
 from tests.conftest import Opener
-from tests.ollama_server import OllamaServer, Step, failure
-from tests.test_queue import facts, open_with, texts
+from tests.ollama_server import OllamaServer, Step, facts, failure
+from tests.test_queue import open_with, texts
 
 GRAZ, TURIN = "The user lives in Graz.", "The user lives in Turin."
 
