@@ -10,47 +10,58 @@ CHANGE_WORDS: Mapping[str, str] = {
     "en": (
         "now no_longer any_more anymore moved switched quit quits left stopped stops changed broke_up"
         " divorced separated died passed_away sold gave_up replaced instead went_up went_down rose dropped"
-        " rewritten became has_become turned retired cancelled canceled ended cured recovered used_to"
-        " has_grown grew_to increased decreased until_recently resigned lost dismissed fired gone_back"
+        " rewritten became has_become turned retired cancelled canceled ended cured recovered has_grown"
+        " grew_to increased decreased resigned lost dismissed fired gone_back postponed rescheduled"
+        " pushed_back brought_forward delayed renamed promoted joined took_up started began has_begun again"
+        " finished closed married remarried"
     ),
     "de": (
         "jetzt nun inzwischen mittlerweile nicht_mehr kein_mehr umgezogen gezogen gewechselt wechselte"
         " gekündigt aufgehört aufgegeben verlassen verkauft gestorben verstorben getrennt geschieden statt"
-        " stattdessen geändert gestiegen gesunken geworden ersetzt umgestiegen beendet abgesagt früher"
-        " keinen_mehr keine_mehr"
+        " stattdessen geändert gestiegen gesunken geworden ersetzt umgestiegen beendet abgesagt keinen_mehr"
+        " keine_mehr wieder verschoben verlegt angefangen begonnen umbenannt befördert gestrichen ausgezogen"
+        " eingezogen geheiratet"
     ),
     "es": (
         "ahora ya_no dejó ha_dejado cambió ha_cambiado se_mudó se_ha_mudado vendió ha_vendido murió ha_muerto"
         " falleció se_separó se_divorció subió ha_subido bajó ha_bajado en_lugar_de en_vez_de terminó renunció"
-        " abandonó sustituyó antes"
+        " abandonó sustituyó ha_pasado pasó_a ha_empezado empezó de_nuevo otra_vez aplazado pospuesto"
+        " divorciado divorciada separado separada divorciaron separaron mudado mudó cambiado casó"
     ),
     "fr": (
         "maintenant désormais ne_plus n'est_plus n'a_plus plus déménagé quitté changé arrêté cessé vendu mort"
         " décédé séparé divorcé remplacé augmenté baissé devenu abandonné démissionné à_la_place_de au_lieu_de"
-        " auparavant"
+        " passé passée passés repoussé repoussée reporté reportée avancé commencé recommencé de_nouveau"
+        " divorcée séparée"
     ),
     "it": (
         "ora adesso ormai non_più più trasferito trasferita lasciato cambiato smesso venduto morto morta"
         " separato separata divorziato sostituito aumentato diminuito diventato diventata invece_di"
-        " abbandonato passato_a passata_a"
+        " abbandonato passato_a passata_a spostato spostata rinviato rinviata iniziato ricominciato di_nuovo"
+        " divorziata passato passata sostituita sposato sposata"
     ),
     "pt": (
         "agora já_não não_mais deixou mudou mudou-se trocou vendeu morreu faleceu separou-se divorciou-se"
-        " subiu baixou parou substituiu em_vez_de abandonou passou_a tornou-se"
+        " subiu baixou parou substituiu em_vez_de abandonou passou_a tornou-se mudado adiado adiada começou"
+        " voltou_a de_novo divorciado divorciada separado separada passou trocado trocada casou"
     ),
     "ru": (
         "теперь сейчас больше_не уже_не переехал переехала перешёл перешла уволился уволилась бросил бросила"
         " сменил сменила продал продала умер умерла развёлся развелась расстался расстались вместо вырос"
-        " выросла стал стала перестал перестала"
+        " выросла стал стала перестал перестала снова опять начал начала перенесён перенесли перенесена"
+        " развелись переехали женился вышла_замуж"
     ),
-    "zh": "现在 已经 不再 再也不 改 换 搬 辞 离开 离婚 分手 去世 卖 戒 升 涨 降 停止 变 成为",
+    "zh": (
+        "现在 已经 不再 再也不 改 换 搬 辞 离开 离婚 分手 去世 卖 戒 升 涨 降 停止 变 成为 又 重新"
+        " 开始 推迟 提前 调到 结婚"
+    ),
     "ja": (
-        "今は 今では 現在 もう やめ 辞め 引っ越し 引っ越した 転職 変わ 変え 変更 別れ 離婚"
-        " 亡くな 売っ なった 上がっ 下がっ"
+        "今は 今では 現在 もう やめ 辞め 引っ越し 引っ越した 転職 変わ 変え 変更 別れ 離婚 亡くな 売っ"
+        " なった 上がっ 下がっ また 始め 延期 移っ 結婚し"
     ),
     "ar": (
         "الآن لم_يعد لم_تعد انتقل انتقلت ترك تركت غير غيرت توقف توقفت باع باعت مات ماتت توفي توفيت انفصل طلق"
-        " أصبح أصبحت ارتفع انخفض بدلا"
+        " أصبح أصبحت ارتفع انخفض بدلا مرة_أخرى بدأ بدأت تأجل تأجلت انفصلا تزوج تزوجت"
     ),
 }
 

@@ -98,7 +98,7 @@ def find_flaw(statement: str, source: Source) -> Flaw:
         - {"1"}
     ):
         return "number"
-    if any(not _is_known_name(name, everything, source.language) for name in names_in(statement, source.language)):
+    if any(not is_named_in(name, everything, source.language) for name in names_in(statement, source.language)):
         return "name"
     if is_negated(statement, source.language) not in {is_negated(clause, source.language) for clause in overlaps}:
         return "negation"
@@ -210,8 +210,8 @@ def names_in(statement: str, language: str) -> Iterator[str]:
             yield mention.key
 
 
-def _is_known_name(key: str, everything: str, language: str) -> bool:
-    """Whether every word of a name was said; cases and possessives change its end only."""
+def is_named_in(key: str, everything: str, language: str) -> bool:
+    """Whether every word of a name stands in a folded text; cases and possessives change its end only."""
     if language in ("zh", "ja"):
         return key in everything
     return all(

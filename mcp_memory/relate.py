@@ -4,7 +4,6 @@ A language model proposes; these rules dispose. They err on the side of keeping 
 nuisance, a look-alike that swallows another is a loss.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -12,6 +11,7 @@ from typing import Literal
 from .dates import dates_in
 from .guards import (
     content_terms,
+    is_named_in,
     is_negated,
     is_user,
     names_in,
@@ -21,7 +21,7 @@ from .guards import (
     speaks_of_plans,
 )
 from .records import FactType, Kind
-from .text import fold
+from .text import fold, normalise
 
 Verdict = Literal["same", "changed", "other"]
 # Cosine of two texts below which they are not taken for the same, whatever a model says of them.
@@ -29,7 +29,6 @@ MIN_SAME_SIMILARITY = 0.6
 # Of these a subject has one at a time; of the second kind one for each relation ("rent", "phone number").
 SINGLE_VALUED: frozenset[FactType] = frozenset(("age", "birthday", "home", "job", "employer", "school", "partner"))
 SINGLE_BY_RELATION: frozenset[FactType] = frozenset(("favourite", "contact", "amount", "uses", "time"))
-_MIN_STEM = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +80,8 @@ def _may_be_same(one: Told, other: Told, similarity: float) -> bool:
     return (
         similarity >= MIN_SAME_SIMILARITY
         and is_alike(one, other)
-        and _subject_terms(one) <= content_terms(other.text, other.language)
-        and _subject_terms(other) <= content_terms(one.text, one.language)
+        and _subject_stands_in(one, other)
+        and _subject_stands_in(other, one)
     )
 
 
@@ -95,27 +94,33 @@ def is_alike(one: Told, other: Told) -> bool:
     False
     """
     return (
-        # An article is a one in many languages.
-        numbers_in(one.text, one.language) - {"1"} == numbers_in(other.text, other.language) - {"1"}
+        _numbers(one) == _numbers(other)
         and set(dates_in(one.text)) == set(dates_in(other.text))
-        and _stems(names_in(one.text, one.language)) == _stems(names_in(other.text, other.language))
+        and _names_stand_in(one, other)
+        and _names_stand_in(other, one)
         and is_negated(one.text, one.language) == is_negated(other.text, other.language)
     )
+
+
+def _numbers(told: Told) -> set[str]:
+    """The numbers that are no part of a date; an article is a one in many languages, and tells nothing."""
+    of_dates = {part.lstrip("0") for date in dates_in(told.text) for part in date.split("-")}
+    return numbers_in(told.text, told.language) - of_dates - {"1"}
 
 
 def _may_end(earlier: Told, later: Told) -> bool:
     """Whether the later statement may end the earlier one.
 
     Either both give a value to what a subject has one of, or the later one speaks of a change. A plan ends nothing,
-    and what is over cannot end.
+    nor does what is over, and what is over cannot end.
     """
     if later.kind == "plan" or speaks_of_plans(later.text, later.language):
         return False
-    if speaks_of_past(earlier.text, earlier.language):
+    if speaks_of_past(earlier.text, earlier.language) or not _same_subject(earlier, later):
         return False
-    return _same_subject(earlier, later) and (
-        _is_same_key(earlier, later) or speaks_of_change(later.text, later.language)
-    )
+    if speaks_of_change(later.text, later.language):
+        return True
+    return _is_same_key(earlier, later) and not speaks_of_past(later.text, later.language)
 
 
 def _is_same_key(one: Told, other: Told) -> bool:
@@ -150,6 +155,13 @@ def _is_one_value(said: Comparison, language: str) -> bool:
     return bool(one and other) and (one <= other or other <= one)
 
 
-def _stems(names: Iterable[str]) -> set[str]:
-    """Names without the ends that cases and possessives change."""
-    return {fold(word)[: max(_MIN_STEM, len(word) - 2)] for name in names for word in name.split()}
+def _names_stand_in(one: Told, other: Told) -> bool:
+    """Whether the other text names everybody that this one names; a name that begins a text is not seen as one."""
+    text = fold(normalise(other.text))
+    return all(is_named_in(name, text, other.language) for name in names_in(one.text, one.language))
+
+
+def _subject_stands_in(one: Told, other: Told) -> bool:
+    # In the other's language: of two short texts one may be taken for another language.
+    wanted = set() if is_user(one.subject) else content_terms(one.subject, other.language)
+    return wanted <= content_terms(other.text, other.language)

@@ -38,6 +38,7 @@ def test_a_number_a_date_a_name_or_a_not_sets_statements_apart(one: str, other: 
     [
         ("The user's dog is called Bruno.", "The user has a dog named Bruno."),
         ("The user never drinks coffee.", "The user does not drink coffee."),
+        ("Ana was born on 9 November 1988.", "Ana's date of birth is 1988-11-09."),
         ("El usuario nació en Rosario.", "El usuario es de Rosario, nació allí."),
     ],
 )
@@ -84,6 +85,7 @@ def test_a_new_value_of_what_there_is_one_of_or_a_change_in_words_ends_the_old(
             told("The user lives in Lyon.", "home"),
             ("Paris", "Lyon"),
         ),
+        (told("The user works in Bonn.", "job"), told("The user used to work in Linz.", "job"), ("Bonn", "Linz")),
         (
             told("The user's brother works at Siemens.", "employer", "the user's brother"),
             told("The user works at Bosch.", "employer"),
@@ -96,7 +98,16 @@ def test_a_new_value_of_what_there_is_one_of_or_a_change_in_words_ends_the_old(
         ),
         (told("The user lives in Graz.", "home"), told("The user lives in Turin.", "home"), ("Vienna", "Turin")),
     ],
-    ids=["two sisters", "two likes", "a wish", "over already", "another person", "another amount", "invented value"],
+    ids=[
+        "two sisters",
+        "two likes",
+        "a wish",
+        "over already",
+        "over then",
+        "another person",
+        "another amount",
+        "invented value",
+    ],
 )
 def test_look_alikes_stay_whatever_a_model_says(earlier: Told, later: Told, values: tuple[str, str]) -> None:
     assert disposed(Comparison("changed", *values), earlier, later, CLOSE) == "other"

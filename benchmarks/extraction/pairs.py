@@ -35,7 +35,9 @@ VERDICTS = {"same": "merge", "changed": "replace", "other": "keep"}
 
 def decide(case: Mapping[str, Any], embedder: Embedder, ask: Ask) -> str:
     """What becomes of the earlier statement of a case when the later one is added."""
-    earlier, later = (_told(case[side], case[f"{side}_date"], ask) for side in ("old", "new"))
+    known, new = (_told(case[side], case[f"{side}_date"], ask) for side in ("old", "new"))
+    is_late = known.observed_at > new.observed_at
+    earlier, later = (new, known) if is_late else (known, new)
     vectors = embedder.embed_texts([("", earlier.text), ("", later.text)])
     similarity = float(np.dot(vectors[0][0], vectors[1][0]))
     if not is_worth_asking(earlier, later, similarity):
@@ -44,7 +46,9 @@ def decide(case: Mapping[str, Any], embedder: Embedder, ask: Ask) -> str:
         said = compare(earlier.text, later.text, ask)
     except ModelOutputError:
         return VERDICTS["other"]
-    return VERDICTS[disposed(said, earlier, later, similarity)]
+    verdict = disposed(said, earlier, later, similarity)
+    # News that comes late ends with what is known already, which stays.
+    return VERDICTS["other" if is_late and verdict == "changed" else verdict]
 
 
 def _told(text: str, date: str, ask: Ask) -> Told:
