@@ -6,12 +6,13 @@ formula does, so that the two can be compared.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import score
-from .fuse import SignalWeights, relevance
+from .fuse import REWRITTEN_SHARE, SignalWeights, relevance
 from .index import Mask, Rows, UserIndex
 from .mentions import find_mentions
 from .records import Signals
@@ -84,6 +85,19 @@ def read_query(text: str, index: UserIndex) -> Query:
     )
 
 
+def reword(query: Query, texts: Sequence[str], vectors: Sequence[Floats], index: UserIndex) -> list[Query]:
+    """The same question in other words; `vectors` has one for each text, or none at all.
+
+    Only the words and their meaning are new: whom it is about, who said it and what it asks for to the letter
+    stay as the question has them.
+    """
+    by_text: Sequence[Floats | None] = vectors or [None] * len(texts)
+    return [
+        replace(query, text=text, terms=read_query(text, index).terms, phrases=(), vector=vector)
+        for text, vector in zip(texts, by_text, strict=True)
+    ]
+
+
 def gather(query: Query, index: UserIndex, eligible: Mask, weights: SignalWeights) -> Evidence:
     """All signals but `exact`, which needs the texts. Call with `index.lock` held."""
     n = len(index)
@@ -107,8 +121,28 @@ def nearest_only(evidence: Evidence, pool: int) -> Evidence:
     similarity = np.where(evidence.eligible, evidence.semantic, -1.0)
     kept = np.zeros_like(evidence.eligible)
     kept[top_rows(similarity, pool)] = True
-    evidence.eligible = evidence.eligible & kept
-    return evidence
+    return Evidence(*(getattr(evidence, field.name) * kept for field in fields(Evidence)))
+
+
+def blend(evidence: Sequence[Evidence], raised_by: NDArray[np.intp]) -> Evidence:
+    """The evidence for a question where rewritings of it raised some rows, as `fuse.with_rewritten` does.
+
+    `evidence` is that for the question and then for each rewriting; a row that number i raised has the signals of
+    both, mixed in the shares of the formula, so that they still add up to its relevance.
+    """
+    own = evidence[0]
+    if len(evidence) == 1:
+        return own
+    share = np.float32(REWRITTEN_SHARE)
+
+    def mixed(name: str) -> Floats:
+        columns = np.stack([getattr(each, name) for each in evidence])
+        found: Floats = (1 - share) * columns[0] + share * np.take_along_axis(columns, raised_by[None, :], axis=0)[0]
+        return found
+
+    eligible: Mask = np.logical_or.reduce([each.eligible for each in evidence])
+    signals = (field.name for field in fields(Evidence) if field.name != "eligible")
+    return Evidence(eligible=eligible, **{name: mixed(name) for name in signals})
 
 
 def add_exact(evidence: Evidence, query: Query, rows: Rows, texts: Sequence[str]) -> None:

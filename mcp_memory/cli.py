@@ -143,6 +143,8 @@ def search(
             table.add_row("", "", "", "", Text(pack.signal_line(hit), style="dim"))
     if result.hits:
         out.print(table)
+    if explain and result.rewritten:
+        out.print(Text(pack.rewritten_line(result), style="dim"))
     if result.notice:
         out.print(Text(result.notice))
 

@@ -126,6 +126,10 @@ class Embedder:
         vectors = self._encode([query, *names], is_query=True)
         return vectors[0], vectors[1:]
 
+    def embed_queries(self, queries: Sequence[str]) -> Vectors:
+        """The vectors of queries, shape (len(queries), dimension), in one pass."""
+        return self._encode(queries, is_query=True)
+
     def embed_texts(self, texts: Sequence[tuple[str, str]]) -> list[Vectors]:
         """For each (heading, text) the vectors of its chunks, shape (n_chunks, dimension), n_chunks ≥ 1."""
         pieces = [list(self._chunks(heading, text)) for heading, text in texts]

@@ -18,6 +18,13 @@ class ModelUse:
     n_prompt_tokens: int = 0
     n_output_tokens: int = 0
 
+    def __add__(self, other: "ModelUse") -> "ModelUse":
+        return ModelUse(
+            self.n_calls + other.n_calls,
+            self.n_prompt_tokens + other.n_prompt_tokens,
+            self.n_output_tokens + other.n_output_tokens,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Presence:
@@ -28,15 +35,15 @@ class Presence:
 
 
 class LanguageModel:
-    """The model that the settings name. Safe to use from several threads; one request goes out at a time."""
+    """A model in the Ollama of the settings. Safe to use from several threads; one request goes out at a time."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Name it; nothing is connected yet.
+    def __init__(self, settings: Settings, name: str = "") -> None:
+        """Name it, '' meaning the model of the settings; nothing is connected yet.
 
         Raises:
             InvalidInputError: the host is no address.
         """
-        self.name = settings.llm_model
+        self.name = name or settings.llm_model
         self.use = ModelUse()
         self._timeout_s = settings.llm_timeout_s
         self._client = client_of(settings)
@@ -46,20 +53,34 @@ class LanguageModel:
         """The server's URL."""
         return self._client.host
 
-    def ask(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_output_tokens: int) -> Reply:
-        """The model's answer to a request.
+    def ask(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        schema: Mapping[str, Any],
+        max_output_tokens: int,
+        timeout_s: float | None = None,
+    ) -> Reply:
+        """The model's answer to a request, within the time of the settings or a given one.
 
         Raises:
             ModelUnavailableError: server or model are not there, or took too long.
             ModelOutputError: what came is no answer.
         """
         reply = self._client.ask(
-            self.name, messages, schema=schema, max_output_tokens=max_output_tokens, timeout_s=self._timeout_s
+            self.name,
+            messages,
+            schema=schema,
+            max_output_tokens=max_output_tokens,
+            timeout_s=self._timeout_s if timeout_s is None else timeout_s,
         )
         self.use.n_calls += 1
         self.use.n_prompt_tokens += reply.n_prompt_tokens
         self.use.n_output_tokens += reply.n_output_tokens
         return reply
+
+    def is_loaded(self, within_s: float) -> bool:
+        """Whether it is in the server's memory, so that an answer need not wait for it. Raises what `ask` does."""
+        return full_name(self.name) in map(full_name, self._client.running(within_s))
 
     def look(self) -> Presence:
         """Whether it can be asked. Takes five seconds at most, besides looking up the host's name; never raises."""
@@ -73,6 +94,10 @@ class LanguageModel:
             f"Ollama at {self._client.host} has no {self.name}",
             f"run: mcp-memory models pull {self.name}, or see what else there is: mcp-memory models",
         )
+
+    def cancel(self) -> None:
+        """End the request under way, if any, so that the server stops generating."""
+        self._client.cancel()
 
     def close(self) -> None:
         """End the request under way, so that the server stops generating, and refuse later ones."""
@@ -97,7 +122,8 @@ def client_of(settings: Settings) -> OllamaClient:
 
 
 def full_name(name: str) -> str:
-    """A model's name as Ollama reads it: 'qwen3' → 'qwen3:latest', 'qwen3:8b' → itself."""
+    """What the spellings of one model's name share: 'Qwen3' → 'qwen3:latest', 'library/qwen3:8b' → 'qwen3:8b'."""
+    name = name.lower().removeprefix("registry.ollama.ai/").removeprefix("library/")
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 

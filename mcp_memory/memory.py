@@ -35,6 +35,8 @@ from .records import (
 from .records import (
     Memory as Record,
 )
+from .rewrite import Rewriting
+from .rewriter import Rewriter
 from .settings import Settings, load_settings
 from .stores import Stores, utc_now
 from .text import clean
@@ -112,8 +114,11 @@ class Memory:
         index = stores.index_of(self.user_id)
         if len(index):
             # The first encoding and the first lemma cost more than all later ones.
-            self.search("warm up", top_k=1)
+            anything = Selection(self._owner, self._parts.clock())
+            searching.search("warm up", anything, stores, top_k=1, threshold=0.0)
         stores.embedder.quicken()
+        if self._parts.rewriter:
+            self._parts.rewriter.prepare()
         # What waited when the last process ended.
         self._parts.queue.start()
 
@@ -181,6 +186,9 @@ class Memory:
     ) -> SearchResult:
         """The memories that answer a query, best first.
 
+        With the setting `rewrite_queries` a language model also puts the query in other words; that delays the
+        search by `rewrite_wait_s` at most, and `degraded` says where it could not be done.
+
         `scope`: `all`, `user` (about the user), `agent` (about this agent, by itself) or `run` (needs
         `run_id`). `as_of` asks what was true then, `known_at` what had been recorded by then. `filters` is a
         `Filters`, or a dict with its fields, times as ISO text.
@@ -214,8 +222,11 @@ class Memory:
             known_at=inputs.moment("known_at", known_at, end_of_day=True),
             filters=inputs.filters_of(filters),
         )
+        rewritten = self._parts.rewriter.begin(query) if self._parts.rewriter else Rewriting
         self._parts.upkeep.catch_up_once()
-        result = searching.search(query, selection, self._parts.stores, top_k=top_k, threshold=threshold)
+        result = searching.search(
+            query, selection, self._parts.stores, top_k=top_k, threshold=threshold, rewritten=rewritten
+        )
         notice = f"{result.notice} {self._parts.queue.notice()}".strip()
         return replace(result, notice=notice)
 
@@ -263,7 +274,8 @@ class Memory:
     @property
     def model_use(self) -> ModelUse:
         """Calls and tokens that the language model has cost since the folder was opened."""
-        return self._parts.model.use
+        rewriter = self._parts.rewriter
+        return self._parts.model.use + rewriter.use if rewriter else self._parts.model.use
 
     def close(self) -> None:
         """Finish upkeep and let go of the folder. Safe to repeat."""
@@ -295,6 +307,9 @@ class Parts:
             raise
         self.upkeep = upkeep.Upkeep(self.stores)
         self.queue = Queue(self.stores, self.model)
+        self.rewriter = (
+            Rewriter(LanguageModel(settings, settings.rewrite_model), settings) if settings.rewrite_queries else None
+        )
 
     def _folders_user(self) -> str:
         """The user written into the folder when it was made, else the account's name, written now."""
@@ -332,6 +347,8 @@ class Parts:
 
     def close(self) -> None:
         """Finish upkeep and let go of everything; jobs that wait stay for the next time. Safe to repeat."""
+        if self.rewriter:
+            self.rewriter.close()
         self.queue.stop()
         self.upkeep.finish()
         self.stores.close()

@@ -1,6 +1,7 @@
 """`mcp-memory models`: what Ollama has, what fits this machine, downloads, and one checked extraction."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import contextlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -153,7 +154,11 @@ def _look(settings: Settings) -> _Overview:
     client = client_of(settings)
     memory = machine_memory() if is_on_this_machine(client.host) else None
     installed = client.installed()
-    running = client.running() if installed else ()
+    running: Collection[str] = ()
+    if installed:
+        # Older servers do not tell what they hold.
+        with contextlib.suppress(ModelUnavailableError):
+            running = client.running()
     listed = []
     for model in installed:
         needed = needed_bytes(model.size_bytes, settings.llm_context_tokens)

@@ -155,12 +155,9 @@ class OllamaClient:
         return found
 
     def running(self, within_s: float = 5.0) -> frozenset[str]:
-        """Names of the models that the server holds in memory; none where it cannot tell."""
-        try:
-            models: Sequence[ollama.ProcessResponse.Model] = self._models(lambda client: client.ps(), within_s)
-        except McpMemoryError:
-            return frozenset()
-        return frozenset(model.model or "" for model in models)
+        """Names of the models in the server's memory or on their way there. Raises what `ask` does."""
+        models: Sequence[ollama.ProcessResponse.Model] = self._models(lambda client: client.ps(), within_s)
+        return frozenset(model.model or model.name or "" for model in models)
 
     def is_up(self) -> bool:
         """Whether an Ollama server answers within two seconds."""

@@ -26,6 +26,8 @@ def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
         payload["closest_score"] = round(result.closest_score, 2)
     if result.degraded:
         payload["degraded"] = list(result.degraded)
+    if explain and result.rewritten:
+        payload["rewritten"] = list(result.rewritten)
     return payload
 
 
@@ -36,14 +38,22 @@ def search_lines(result: SearchResult, *, explain: bool = False) -> str:
         lines.append(_line(hit.memory, f"{hit.score:.2f}", _share(result)))
         if explain:
             lines.append(f"  {signal_line(hit)}")
+    if explain and result.rewritten:
+        lines.append(rewritten_line(result))
     return "\n".join([*lines, result.notice] if result.notice or not lines else lines)
+
+
+def rewritten_line(result: SearchResult) -> str:
+    """In which other words the question was searched for, on one line."""
+    return f"Also searched for: {', '.join(quote(query) for query in result.rewritten)}"
 
 
 def signal_line(hit: Hit) -> str:
     """The relevance of a hit and the signals that are not zero, on one line."""
     values = {name: getattr(hit.signals, name) for name in hit.signals.__slots__}
     shown = ", ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
-    return f"relevance {hit.relevance:.2f}: {shown}"
+    raised = f" (raised by {quote(hit.raised_by)})" if hit.raised_by else ""
+    return f"relevance {hit.relevance:.2f}: {shown}{raised}"
 
 
 def add_payload(result: AddResult) -> dict[str, Any]:
@@ -132,6 +142,8 @@ def _hit_payload(hit: Hit, max_chars: int, *, explain: bool) -> dict[str, Any]:
         payload["signals"] = {"relevance": round(hit.relevance, 4)} | {
             name: round(getattr(hit.signals, name), 4) for name in hit.signals.__slots__
         }
+        if hit.raised_by:
+            payload["raised_by"] = hit.raised_by
     return payload
 
 

@@ -299,19 +299,27 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A returned memory. `relevance` and `score` are in [0, 1], higher is better."""
+    """A returned memory. `relevance` and `score` are in [0, 1], higher is better.
+
+    `raised_by` is the rewriting of the question that found it better than the question itself, '' for none.
+    """
 
     memory: Memory
     score: float
     relevance: float
     signals: Signals
+    raised_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first. `closest_score` is set when nothing was relevant enough to return."""
+    """Hits, best first. `closest_score` is set when nothing was relevant enough to return.
+
+    `rewritten` holds the other words in which the question was searched for.
+    """
 
     hits: tuple[Hit, ...]
     notice: str = ""
     closest_score: float | None = None
     degraded: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()

@@ -1,5 +1,7 @@
 """The searching pipeline: candidates, score, fuse. Packing is the hosts' last step."""
 
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +10,7 @@ from . import candidates, fuse, score
 from .errors import ConflictError, McpMemoryError, ModelUnavailableError, StorageError
 from .index import Mask, Rows, UserIndex
 from .records import SEARCHABLE, Hit, SearchResult, Selection
+from .rewrite import Rewriting
 from .schema import to_micros
 from .score import Floats
 from .stores import Stores
@@ -19,51 +22,67 @@ NOTHING_VISIBLE = "Nothing is remembered that this search may see: its scope, ru
 NOTHING_RELEVANT = "Nothing relevant is remembered; the closest memory has relevance {:.2f}."
 
 
-def search(query_text: str, selection: Selection, stores: Stores, *, top_k: int, threshold: float) -> SearchResult:
+def search(
+    query_text: str,
+    selection: Selection,
+    stores: Stores,
+    *,
+    top_k: int,
+    threshold: float,
+    rewritten: Callable[[], Rewriting] = Rewriting,
+) -> SearchResult:
     """The memories that answer a query, best first, at most `top_k`, each with relevance ≥ `threshold`.
 
     When even the best is below the floor, nothing is returned and the notice says so. A signal that failed
-    is named in `degraded`.
+    is named in `degraded`. `rewritten` gives the query in other words; it is called late, when the query itself
+    has been read and embedded.
     """
     settings = stores.settings
     index = stores.index_of(selection.owner.user_id)
     query = candidates.read_query(query_text, index)
     query, lag = _with_vectors(query, index, stores)
+    rewriting = rewritten()
+    reworded = _reworded(query, rewriting.queries, index, stores)
     with_metadata = (
         stores.log.ids_with_metadata(selection.owner.user_id, selection.filters) if selection.filters.metadata else None
     )
     weights = settings.signal_weights
     with index.lock:
-        evidence = candidates.gather(query, index, index.select(selection, with_metadata), weights)
+        eligible = index.select(selection, with_metadata)
+        evidence = [candidates.gather(each, index, eligible, weights) for each in (query, *reworded)]
         if settings.ranking == "gated":
-            evidence = candidates.nearest_only(evidence, max(MIN_POOL, POOL_PER_HIT * top_k))
+            pool = max(MIN_POOL, POOL_PER_HIT * top_k)
+            evidence = [candidates.nearest_only(each, pool) for each in evidence]
         ids = list(index.ids)
         other_agents = index.of_other_agents(selection.owner.agent_id)
         importance = index.column("importance").copy()
         recency = _recency(index, selection, settings.half_life_days)
     if query.phrases and weights.exact:
-        rows = candidates.rows_to_read(evidence, weights)
+        rows = candidates.rows_to_read(evidence[0], weights)
         texts = stores.log.get_texts([ids[row] for row in rows])
-        candidates.add_exact(evidence, query, rows, [texts.get(ids[row], "") for row in rows])
-    relevance = fuse.relevance(evidence, weights)
+        candidates.add_exact(evidence[0], query, rows, [texts.get(ids[row], "") for row in rows])
+    own, *others = (fuse.relevance(each, weights) for each in evidence)
+    relevance, raised_by = fuse.with_rewritten(own, others)
+    blended = candidates.blend(evidence, raised_by)
     if selection.scope == "all":
         relevance = np.where(other_agents, relevance * np.float32(fuse.OTHER_AGENTS_WEIGHT), relevance)
     scores = fuse.score(relevance, importance, recency, settings.score_weights)
-    best = _best(scores, relevance, evidence.eligible, top_k, threshold)
+    best = _best(scores, relevance, blended.eligible, top_k, threshold)
     found = stores.log.get_memories([ids[row] for row in best])
     hits = tuple(
         Hit(
             memory=found[ids[row]],
             score=float(scores[row]),
             relevance=float(relevance[row]),
-            signals=evidence.signals(row, float(importance[row]), float(recency[row])),
+            signals=blended.signals(row, float(importance[row]), float(recency[row])),
+            raised_by=("", *rewriting.queries)[raised_by[row]],
         )
         for row in best.tolist()
         # Deleted or distilled since the index was read.
         if ids[row] in found and found[ids[row]].state in SEARCHABLE
     )
-    result = _above_floor(hits, relevance, evidence.eligible, settings.floor)
-    return _report(result, lag, index)
+    result = _above_floor(hits, relevance, blended.eligible, settings.floor)
+    return _report(replace(result, rewritten=rewriting.queries), lag, rewriting, index)
 
 
 def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> tuple[candidates.Query, str]:
@@ -83,6 +102,18 @@ def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> 
     nothing = np.zeros(index.dimension, dtype=np.float32)
     by_name = tuple(vectors.get(name, nothing) for _, name in query.names)
     return replace(query, vector=vector, name_vectors=by_name), ""
+
+
+def _reworded(
+    query: candidates.Query, texts: Sequence[str], index: UserIndex, stores: Stores
+) -> list[candidates.Query]:
+    """The query in other words, with vectors where the query itself has one."""
+    vectors: Sequence[Floats] = ()
+    if texts and query.vector is not None:
+        # What embedded the query a moment ago; if it fails now, words are enough for an extra.
+        with contextlib.suppress(ModelUnavailableError):
+            vectors = list(stores.embedder.embed_queries(texts))
+    return candidates.reword(query, texts, vectors, index)
 
 
 def _reason(exc: McpMemoryError) -> str:
@@ -112,12 +143,16 @@ def _above_floor(hits: tuple[Hit, ...], relevance: Floats, eligible: Mask, floor
     return SearchResult(hits)
 
 
-def _report(result: SearchResult, lag: str, index: UserIndex) -> SearchResult:
-    waiting = index.count_without_vector()
+def _report(result: SearchResult, lag: str, rewriting: Rewriting, index: UserIndex) -> SearchResult:
+    """The result with what failed in it, and why."""
+    notes, degraded = [result.notice], []
     if lag:
-        note = f"Searched by words only: {lag}."
-    elif waiting:
-        note = f"{waiting} memories cannot be found by meaning yet."
-    else:
-        return result
-    return replace(result, notice=f"{result.notice} {note}".strip(), degraded=("semantic",))
+        notes.append(f"Searched by words only: {lag}.")
+        degraded.append("semantic")
+    elif waiting := index.count_without_vector():
+        notes.append(f"{waiting} memories cannot be found by meaning yet.")
+        degraded.append("semantic")
+    if rewriting.is_missing:
+        notes.append(rewriting.notice)
+        degraded.append("rewrite")
+    return replace(result, notice=" ".join(note for note in notes if note), degraded=tuple(degraded))

@@ -52,6 +52,9 @@ class Settings(BaseSettings):
     llm_retry_s: float = Field(60.0, ge=0.05, le=86400, description="how often an absent Ollama is looked for")
     llm_think: bool = Field(False, description="let models that can think do so; slower")
     add_wait_s: float = Field(20.0, ge=0, le=50, description="how long an add waits for its extraction")
+    rewrite_queries: bool = Field(False, description="have a language model put questions in other words as well")
+    rewrite_model: str = Field("", description="the model that does; '' means llm_model, a smaller one is faster")
+    rewrite_wait_s: float = Field(1.5, ge=0.05, le=30, description="longest that a search waits for it")
     optimize_every: int = Field(32, ge=1, description="writes after which LanceDB is compacted")
 
     @property

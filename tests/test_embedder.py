@@ -20,6 +20,13 @@ def test_vectors_are_normalised_and_as_long_as_the_dimension(embedder: Embedder)
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
 
 
+def test_queries_together_have_the_vectors_that_they_have_alone(embedder: Embedder) -> None:
+    queries = ["food allergy", "where do I live?"]
+    together = embedder.embed_queries(queries)
+    assert together.shape == (2, 384)
+    assert np.allclose(together, [embedder.embed_query(query)[0] for query in queries], atol=1e-5)
+
+
 def test_a_short_text_is_one_chunk_and_a_long_one_several_that_cover_it(embedder: Embedder) -> None:
     short, long = embedder.embed_texts([("1 May 2026: ", "I keep bees"), ("1 May 2026: ", "word " * 1000)])
     assert short.shape == (1, 384)

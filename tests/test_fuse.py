@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_memory.fuse import FUSED, GATED, ScoreWeights, SignalWeights, relevance, score
+from mcp_memory.fuse import (
+    FUSED,
+    GATED,
+    REWRITTEN_SHARE,
+    ScoreWeights,
+    SignalWeights,
+    relevance,
+    score,
+    with_rewritten,
+)
 from mcp_memory.score import Floats
 
 
@@ -85,6 +94,51 @@ def test_relevance_does_not_depend_on_what_else_was_found(
 ) -> None:
     both = Columns(**{name: floats(row[name], other[name]) for name in NAMES})
     assert relevance(both, weights)[0] == relevance_of(weights, **row)
+
+
+def test_a_rewriting_raises_a_memory_by_its_share_of_the_difference() -> None:
+    raised, raised_by = with_rewritten(floats(0.3, 0.3, 0.0), [floats(0.9, 0.1, 0.0), floats(0.6, 0.0, 0.6)])
+    # 0.3 + (0.9 - 0.3) / 3 = 0.5; not raised; 0 + (0.6 - 0) / 3 = 0.2
+    assert raised.tolist() == pytest.approx([0.5, 0.3, 0.2])
+    assert raised_by.tolist() == [1, 0, 2]
+
+
+def test_without_a_rewriting_relevance_is_that_of_the_question() -> None:
+    raised, raised_by = with_rewritten(floats(0.3, 0.0), [])
+    assert raised.tolist() == floats(0.3, 0.0).tolist()
+    assert raised_by.tolist() == [0, 0]
+
+
+columns_of = st.lists(st.tuples(unit, unit, unit), min_size=1, max_size=8)
+
+
+@given(columns_of)
+def test_no_memory_loses_by_a_rewriting_and_none_passes_its_best_wording(found: list[tuple[float, ...]]) -> None:
+    original, *rewritten = (floats(*column) for column in zip(*found, strict=True))
+    raised, raised_by = with_rewritten(original, rewritten)
+    best = np.max([original, *rewritten], axis=0)
+    assert np.all(raised >= original)
+    assert np.all(raised <= best + 1e-6)
+    assert np.all((raised > original) <= (raised_by > 0))
+
+
+@given(columns_of)
+def test_another_rewriting_never_lowers_a_memory(found: list[tuple[float, ...]]) -> None:
+    original, first, second = (floats(*column) for column in zip(*found, strict=True))
+    assert np.all(with_rewritten(original, [first, second])[0] >= with_rewritten(original, [first])[0])
+
+
+@given(unit, unit, unit)
+def test_of_two_that_a_rewriting_finds_alike_the_better_answer_to_the_question_comes_first(
+    one: float, other: float, alike: float
+) -> None:
+    low, high = sorted([one, other])
+    raised = with_rewritten(floats(low, high), [floats(alike, alike)])[0]
+    assert raised[0] <= raised[1] + 1e-6
+
+
+def test_the_question_itself_counts_more_than_its_rewritings() -> None:
+    assert 0 < REWRITTEN_SHARE < 0.5
 
 
 def test_score_is_the_weighted_mean() -> None:

@@ -478,16 +478,26 @@ def test_installed_models_are_listed_with_size_and_kind(server: OllamaServer, cl
 def test_a_list_of_models_fails_as_a_reply_does_upon(
     step: Step, error: type[McpMemoryError], server: OllamaServer, client: OllamaClient
 ) -> None:
-    server.script(step, step)
+    server.script(step, step, step)
     with pytest.raises(error):
         client.installed()
+    with pytest.raises(error):
+        client.loaded(PATIENCE_S)
     assert not client.is_up()
 
 
 def test_a_list_that_does_not_come_is_given_up(server: OllamaServer, client: OllamaClient) -> None:
-    server.script(SILENT)
-    with pytest.raises(ModelUnavailableError, match="in time"):
-        client.installed(within_s=0.1)
+    server.script(SILENT, SILENT)
+    for listed in (client.installed, client.loaded):
+        with pytest.raises(ModelUnavailableError, match="in time"):
+            listed(within_s=0.1)
+
+
+def test_models_in_memory_are_listed_by_name(server: OllamaServer, client: OllamaClient) -> None:
+    server.script(tags({"name": "qwen:1.5b", "model": "qwen:1.5b", "size_vram": 986_000_000}), tags())
+    assert client.loaded(PATIENCE_S) == ["qwen:1.5b"]
+    assert client.loaded(PATIENCE_S) == []
+    assert server.requests[0].target == "/api/ps"
 
 
 def test_a_server_is_up_if_it_answers_in_time(
@@ -515,11 +525,6 @@ def test_running_models_are_named(server: OllamaServer, client: OllamaClient) ->
     server.script(tags({"name": "qwen:1.5b", "model": "qwen:1.5b", "size": 986_000_000}))
     assert client.running() == {"qwen:1.5b"}
     assert server.requests[0].target == "/api/ps"
-
-
-def test_a_server_that_cannot_tell_what_runs_runs_nothing(server: OllamaServer, client: OllamaClient) -> None:
-    server.script(failure(404, "404 page not found"))
-    assert client.running() == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,20 @@ def test_explain_adds_both_names_and_every_signal() -> None:
     assert hit["signals"]["relevance"] == 0.75
 
 
+def test_explain_adds_the_other_words_searched_for_and_what_raised_a_hit() -> None:
+    hits = found(BARE).hits
+    result = SearchResult((replace(hits[0], raised_by="home of Ana"),), rewritten=("home of Ana", "city"))
+    payload = search_payload(result, explain=True)
+    assert payload["rewritten"] == ["home of Ana", "city"]
+    assert payload["memories"][0]["raised_by"] == "home of Ana"
+    lines = search_lines(result, explain=True).split("\n")
+    assert lines[1].endswith('(raised by "home of Ana")')
+    assert lines[2] == 'Also searched for: "home of Ana", "city"'
+    lean = search_payload(result, explain=False)
+    assert "rewritten" not in lean
+    assert "raised_by" not in lean["memories"][0]
+
+
 def test_an_empty_answer_says_how_close_the_closest_was() -> None:
     nothing = SearchResult((), notice="Nothing relevant.", closest_score=0.0449, degraded=("semantic",))
     assert search_payload(nothing, explain=False) == {

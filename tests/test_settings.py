@@ -129,6 +129,10 @@ def test_score_weights_come_from_their_settings(home: Path) -> None:
         ("ranking", "best"),
         ("embedding_model", ""),
         ("user_id", "a" * 201),
+        ("rewrite_queries", "perhaps"),
+        ("rewrite_wait_s", "0"),
+        ("rewrite_wait_s", "31"),
+        ("rewrite_wait_s", "nan"),
     ],
 )
 def test_a_bad_value_is_named_with_its_key(home: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
