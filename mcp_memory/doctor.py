@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from .backlog import count_jobs
 from .errors import FolderInUseError, McpMemoryError
+from .families import Prompts
 from .language_model import LanguageModel
 from .memory import Memory
 from .reconcile import catch_up
@@ -140,7 +141,10 @@ def _log(memory: Memory) -> tuple[str, str]:
 
 def _model(memory: Memory) -> tuple[str, str]:
     embedder = memory.stores.embedder
-    return f"{embedder.name}, {embedder.dimension} dimensions, in {embedder.load().runtime}", ""
+    found = f"{embedder.name}, {embedder.dimension} dimensions, in {embedder.load().runtime}"
+    if (prompts := embedder.prompts) != Prompts():
+        found += f", queries after {prompts.query!r}, memories after {prompts.document!r}"
+    return found, ""
 
 
 def _tables(memory: Memory) -> tuple[str, str]:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import ModelUnavailableError
+from .families import Prompts
 from .graph import Graph, find_graph
 from .packaged import checked_folder
 from .records import PACKAGED_MODEL
-from .transformer import Transformer
+from .transformer import HubUnreachableError, Transformer
 
 Vectors = NDArray[np.float32]
 
@@ -29,8 +30,8 @@ PATIENCE_S = 45.0
 RETRY_S = 60.0
 _BATCH = 32
 _SPECIAL_TOKENS = 2
-# A heading longer than this share of the model's window would leave no room for the text.
-_MAX_HEADING_SHARE = 0.25
+# A heading or a prompt longer than this share of the model's window would leave no room for the text.
+_MAX_HEADING_SHARE = _MAX_PROMPT_SHARE = 0.25
 
 logger = logging.getLogger(__name__)
 
@@ -38,9 +39,15 @@ logger = logging.getLogger(__name__)
 class Embedder:
     """One embedding model; vectors are float32 and L2-normalised. Safe to use from several threads."""
 
-    def __init__(self, name: str = PACKAGED_MODEL) -> None:
-        """Name a model: the packaged one, a folder, or a name on the model hub. Nothing is loaded yet."""
+    def __init__(
+        self, name: str = PACKAGED_MODEL, query_prompt: str | None = None, document_prompt: str | None = None
+    ) -> None:
+        """Name a model: the packaged one, a folder, or a name on the model hub. Nothing is loaded yet.
+
+        Prompts are put before what is embedded; None leaves them to the model and its family.
+        """
         self.name = name
+        self._given = (query_prompt, document_prompt)
         self._loading = threading.Lock()
         # The tokenizer must not be used by two threads at once.
         self._encoding = threading.Lock()
@@ -85,7 +92,7 @@ class Embedder:
 
         That process needs half a minute of one core and outlives this one, since many sessions are shorter.
         """
-        if self.name == PACKAGED_MODEL and isinstance(self._model, Transformer) and self._building is None:
+        if self._has_graph and isinstance(self._model, Transformer) and self._building is None:
             try:
                 self._building = subprocess.Popen(
                     [sys.executable, "-m", f"{__package__}.graph"],
@@ -115,6 +122,11 @@ class Embedder:
         """Length of the vectors; loads the model."""
         return self.load().dimension
 
+    @property
+    def prompts(self) -> Prompts:
+        """What is put before queries and before everything else; loads the model."""
+        return self.load().prompts
+
     def embed_query(self, query: str, names: Sequence[str] = ()) -> tuple[Vectors, Vectors]:
         """The vector of a query, shape (dimension,), and those of names in it, shape (len(names), dimension).
 
@@ -138,7 +150,10 @@ class Embedder:
         return np.split(vectors, bounds) if pieces else []
 
     def embed_names(self, names: Sequence[str]) -> Vectors:
-        """Vectors of names, shape (len(names), dimension), for comparing them with each other."""
+        """Vectors of names, shape (len(names), dimension), for comparing them with each other.
+
+        All names are read as documents, those in a query too: of two unlike prompts nothing could be compared.
+        """
         return self._encode(names)
 
     def _encode(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
@@ -162,9 +177,8 @@ class Embedder:
         except ModelUnavailableError:
             raise
         except Exception as exc:
-            first_line = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
             raise ModelUnavailableError(
-                f"embedding model {self.name!r} failed: {first_line}", hint="run: mcp-memory doctor"
+                f"embedding model {self.name!r} failed: {_summary(exc)}", hint="run: mcp-memory doctor"
             ) from exc
 
     def _chunks(self, heading: str, text: str) -> Iterator[str]:
@@ -174,6 +188,7 @@ class Embedder:
         with self._encoding, self._translating():
             offsets = model.offsets(text)
             heading_tokens = len(model.offsets(heading))
+            room -= len(model.offsets(model.prompts.document))
         if heading_tokens > room * _MAX_HEADING_SHARE:
             heading, heading_tokens = "", 0
         room -= heading_tokens
@@ -187,20 +202,54 @@ class Embedder:
             if last == len(offsets):
                 return
 
+    @property
+    def _has_graph(self) -> bool:
+        """Whether the model can be had as a graph, which puts nothing before a text."""
+        return self.name == PACKAGED_MODEL and not any(self._given)
+
     def _loaded(self) -> Transformer | Graph:
-        if self.name == PACKAGED_MODEL and (graph := find_graph()):
+        if self._has_graph and (graph := find_graph()):
             return graph
+        location = self._location()
         try:
-            return Transformer(self._location())
-        except (OSError, ValueError, ImportError, RuntimeError) as exc:
-            first_line = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
+            model = Transformer(location, *self._given)
+        except Exception as exc:
+            # What a damaged file leads to is for the libraries to say.
             raise ModelUnavailableError(
-                f"embedding model {self.name!r} cannot be loaded: {first_line}",
-                hint="check MCP_MEMORY_EMBEDDING_MODEL: a folder, a model name, or leave it unset",
+                f"embedding model {self.name!r} cannot be loaded: {_summary(exc)}", hint=_advice(exc)
             ) from exc
+        with self._translating():
+            _check_prompts(model, self.name)
+        return model
 
     def _location(self) -> str:
         if self.name == PACKAGED_MODEL:
             return str(checked_folder())
         folder = Path(self.name).expanduser()
         return str(folder) if folder.is_dir() else self.name
+
+
+def _check_prompts(model: Transformer, name: str) -> None:
+    for kind, prompt in (("query", model.prompts.query), ("document", model.prompts.document)):
+        if (n_tokens := len(model.offsets(prompt))) > model.max_tokens * _MAX_PROMPT_SHARE:
+            raise ModelUnavailableError(
+                f"the {kind} prompt {prompt!r} has {n_tokens} tokens, and {name!r} reads {model.max_tokens} in all",
+                hint=f"shorten MCP_MEMORY_EMBEDDING_{kind.upper()}_PROMPT",
+            )
+
+
+def _summary(exc: Exception) -> str:
+    text = str(exc).strip()
+    # What is missing may be named in a list below.
+    return " ".join(text.split()) if isinstance(exc, ImportError) else next(iter(text.splitlines()), type(exc).__name__)
+
+
+def _advice(exc: Exception) -> str:
+    """What to do about a model that cannot be loaded."""
+    if isinstance(exc, HubUnreachableError):
+        return "correct MCP_MEMORY_EMBEDDING_MODEL, or connect this machine once so that the model is downloaded"
+    if isinstance(exc, ImportError):
+        return f"install what is missing, with: {sys.executable} -m pip install {exc.name or ''}".rstrip()
+    if "trust_remote_code" in str(exc):
+        return "set MCP_MEMORY_EMBEDDING_MODEL to another model: code that comes with a model is never run here"
+    return "check MCP_MEMORY_EMBEDDING_MODEL: a folder, a model name, or leave it unset"

@@ -19,6 +19,7 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from .families import Prompts
 from .packaged import PACKAGED_SHA256, checked_folder, packaged_folder, sha256_of
 from .paths import cache_folder
 from .records import PACKAGED_MODEL
@@ -42,6 +43,7 @@ class Graph:
 
     reads_alike = True
     runtime = "ONNX Runtime"
+    prompts = Prompts()
 
     def __init__(self, path: Path) -> None:
         """Load a graph file; the tokenizer is read from the installed package.

@@ -300,7 +300,8 @@ class Parts:
         self.model = LanguageModel(settings)
         self._folder = DataFolder(settings.home)
         try:
-            self.stores = Stores(settings, embedder or Embedder(settings.embedding_model), clock)
+            named = settings.embedding_model, settings.embedding_query_prompt, settings.embedding_document_prompt
+            self.stores = Stores(settings, embedder or Embedder(*named), clock)
             self.user_id = settings.user_id or self._folders_user()
         except BaseException:
             self._folder.release()

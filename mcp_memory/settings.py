@@ -33,6 +33,12 @@ class Settings(BaseSettings):
     embedding_model: str = Field(
         PACKAGED_MODEL, min_length=1, description="name or folder of a sentence-transformers model"
     )
+    embedding_query_prompt: str | None = Field(
+        None, max_length=1000, description="what is put before a query; unset: what the model was trained with"
+    )
+    embedding_document_prompt: str | None = Field(
+        None, max_length=1000, description="what is put before a memory; unset: what the model was trained with"
+    )
     ranking: Ranking = Field("fused", description="fused, or gated: the reference formula")
     floor: float = Field(0.05, ge=0, le=1, description="relevance below which a search answers that it knows nothing")
     weight_relevance: float = Field(

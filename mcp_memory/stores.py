@@ -16,7 +16,7 @@ from .tables import Tables
 
 LOG_NAME = "log.sqlite3"
 TABLES_NAME = "lancedb"
-_MODEL, _DIMENSION = "embedding_model", "embedding_dimension"
+_MODEL, _DIMENSION, _PROMPT = "embedding_model", "embedding_dimension", "embedding_document_prompt"
 
 
 class Stores:
@@ -39,6 +39,7 @@ class Stores:
         self.writing = threading.RLock()
         self.log = Log(settings.home / LOG_NAME)
         self._tables: Tables | None = None
+        self._document_prompt = ""
         self._indices: dict[str, UserIndex] = {}
         try:
             self.ids = IdSequence(self.log.last_id())
@@ -90,24 +91,39 @@ class Stores:
                     self._tables = self._open_tables()
                     # What was loaded without tables has no vectors.
                     self._indices.clear()
-        self._check_dimension(self._tables.dimension)
+        self._check_vectors(self._tables.dimension)
         return self._tables
 
     def _open_tables(self) -> Tables:
         recorded = self.dimension
         dimension = recorded or self.embedder.dimension
-        self._check_dimension(dimension)
+        if recorded:
+            self._document_prompt = self.log.get_meta(_PROMPT)
+        else:
+            self._document_prompt = self.embedder.prompts.document
+        self._check_vectors(dimension)
         if not recorded:
             # Before the tables: without it their files would look like those of a lost log.
-            self.log.set_meta(**{_MODEL: self.embedder.name, _DIMENSION: str(dimension)})
+            made_by = {_MODEL: self.embedder.name, _DIMENSION: str(dimension), _PROMPT: self._document_prompt}
+            self.log.set_meta(**made_by)
         return Tables(self.tables_path, dimension)
 
-    def _check_dimension(self, dimension: int) -> None:
-        if self.embedder.is_loaded and dimension != self.embedder.dimension:
+    def _check_vectors(self, dimension: int) -> None:
+        """Refuse to mix vectors that cannot be compared. The query's prompt may change: no vector is kept of it."""
+        if not self.embedder.is_loaded:
+            return
+        if dimension != self.embedder.dimension:
             raise ConflictError(
                 f"the folder holds vectors of {dimension} numbers,"
                 f" {self.embedder.name!r} makes {self.embedder.dimension}",
                 hint="set MCP_MEMORY_EMBEDDING_MODEL to the model that the folder was made with",
+            )
+        if (prompt := self.embedder.prompts.document) != self._document_prompt:
+            raise ConflictError(
+                f"the folder's memories were embedded after the prompt {self._document_prompt!r},"
+                f" {self.embedder.name!r} would now embed others after {prompt!r}",
+                hint=f"set MCP_MEMORY_EMBEDDING_DOCUMENT_PROMPT to {self._document_prompt!r},"
+                " or MCP_MEMORY_HOME to another folder",
             )
 
     @property

@@ -20,7 +20,7 @@ runner = CliRunner()
 @pytest.fixture(autouse=True)
 def model_at_hand(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands open the memory anew each time; the loaded model is lent to them."""
-    monkeypatch.setattr("mcp_memory.memory.Embedder", lambda _name: embedder)
+    monkeypatch.setattr("mcp_memory.memory.Embedder", lambda *_: embedder)
     monkeypatch.setenv("MCP_MEMORY_USER_ID", "ana")
     monkeypatch.setenv("COLUMNS", "200")
 

@@ -482,21 +482,21 @@ def test_a_list_of_models_fails_as_a_reply_does_upon(
     with pytest.raises(error):
         client.installed()
     with pytest.raises(error):
-        client.loaded(PATIENCE_S)
+        client.running(PATIENCE_S)
     assert not client.is_up()
 
 
 def test_a_list_that_does_not_come_is_given_up(server: OllamaServer, client: OllamaClient) -> None:
     server.script(SILENT, SILENT)
-    for listed in (client.installed, client.loaded):
+    for listed in (client.installed, client.running):
         with pytest.raises(ModelUnavailableError, match="in time"):
             listed(within_s=0.1)
 
 
 def test_models_in_memory_are_listed_by_name(server: OllamaServer, client: OllamaClient) -> None:
     server.script(tags({"name": "qwen:1.5b", "model": "qwen:1.5b", "size_vram": 986_000_000}), tags())
-    assert client.loaded(PATIENCE_S) == ["qwen:1.5b"]
-    assert client.loaded(PATIENCE_S) == []
+    assert client.running(PATIENCE_S) == {"qwen:1.5b"}
+    assert client.running(PATIENCE_S) == frozenset()
     assert server.requests[0].target == "/api/ps"
 
 
@@ -519,12 +519,6 @@ def test_a_server_can_be_looked_at_while_a_request_runs(
     assert client.installed() == []
     client.cancel()
     assert asking.exception(PATIENCE_S)
-
-
-def test_running_models_are_named(server: OllamaServer, client: OllamaClient) -> None:
-    server.script(tags({"name": "qwen:1.5b", "model": "qwen:1.5b", "size": 986_000_000}))
-    assert client.running() == {"qwen:1.5b"}
-    assert server.requests[0].target == "/api/ps"
 
 
 @pytest.mark.parametrize(
