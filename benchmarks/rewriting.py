@@ -106,10 +106,11 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         Memory.local(folder, ollama_host=given.host, llm_model=given.model) as memory,
     ):
+        model = LanguageModel(memory.settings)
         for statement in STATEMENTS:
             memory.add(statement, infer=False)
         for question in track(QUESTIONS, description="asking", transient=True):
-            rewriting, seconds = rewriting_of(question, memory.language_model)
+            rewriting, seconds = rewriting_of(question, model)
             without.append(rank(question, Rewriting(), memory))
             with_it.append(rank(question, rewriting, memory))
             places = (str(place or "–") for place in (without[-1], with_it[-1]))
