@@ -15,12 +15,13 @@ import regex
 from . import budget
 from .dates import annotate
 from .errors import ModelOutputError
-from .guards import Source, check, is_only_asking, only_confirms, speaks_in_first_person, without_repetition
+from .guards import Source, check, only_confirms, only_repeats_a_request, without_repetition
 from .languages import LANGUAGES
 from .prompts import Prompt, Task, load_prompt
 from .records import About, Episode, Message
 from .redact import redact
 from .replies import EXTRACTION_SCHEMA, Extraction, Gate, read_extraction
+from .sift import is_only_asking, is_question, readable, sentences, speaks_in_first_person
 from .text import detect_language
 
 MAX_OUTPUT_TOKENS = 320
@@ -163,26 +164,56 @@ def _read(
     prompt = load_prompt(reading.task)
     # Dates first: a placeholder in place of a secret must not come between a word and its date.
     text = redact(annotate(reading.text, episode.observed_at))
+    text = _worth_reading(text, reading)
     language = detect_language(text)
     above = _known(around)
     turns = [_turn(message) for message in reading.earlier if message.content.strip()]
     days = _days(episode, around)
     parts = budget.split_text(text, MESSAGE_TOKENS)
     for place, part in enumerate(parts):
-        tail = [f"User: … {budget.split_text(parts[place - 1], _TAIL_TOKENS)[-1]}"] if place else []
-        context = "\n".join((*above, *_earlier([*turns, *tail]), days))
-        question = f"{context}\n<message>\n{part}\n</message>\n{_order(language)}"
-        extraction = _ask_twice(prompt.messages(language, question), ask)
-        if not extraction.is_whole and reading.keeps_words:
-            distilled.undecided.add(reading.source)
-        yield from _checked(extraction, Source(part, context, language, prompt.marks), reading, prompt, distilled)
+        tail = parts[place - 1] if place else ""
+        pieces = [(part, tail)]
+        while pieces:
+            piece, before = pieces.pop(0)
+            said = [f"{_WHO['user']}: … {budget.split_text(before, _TAIL_TOKENS)[-1].strip()}"] if before else []
+            context = "\n".join((*above, *_earlier([*turns, *said]), days))
+            question = f"{context}\n<message>\n{piece}\n</message>\n{_order(language)}"
+            extraction = _ask_twice(prompt.messages(language, question), ask)
+            if not extraction.is_whole and reading.keeps_words:
+                distilled.undecided.add(reading.source)
+            yield from _checked(extraction, Source(piece, context, language, prompt.marks), reading, prompt, distilled)
+            if extraction.gate == "other" and piece is part and reading.keeps_words:
+                pieces = _own_sentences(part)
+
+
+def _worth_reading(text: str, reading: _Reading) -> str:
+    """What of a message the model is shown, '' for nothing; as it was said where nothing is left out."""
+    kept = readable(text)
+    if reading.about == "agent":
+        kept = [sentence for sentence in kept if speaks_in_first_person(sentence) and not is_question(sentence)]
+    return text if kept == sentences(text) else "\n".join(kept)
+
+
+def _own_sentences(part: str) -> list[tuple[str, str]]:
+    """The sentences in which somebody speaks of themselves, each with what stands before it, of a text of several.
+
+    A task or a greeting beside them makes a small model pass the whole text over; alone they are read.
+    """
+    said = sentences(part)
+    if len(said) == 1:
+        return []
+    return [
+        (sentence, " ".join(said[:place]))
+        for place, sentence in enumerate(said)
+        if speaks_in_first_person(sentence) and not is_question(sentence)
+    ]
 
 
 def _checked(
     extraction: Extraction, source: Source, reading: _Reading, prompt: Prompt, distilled: Distilled
 ) -> Iterator[Statement]:
     for text in without_repetition(extraction.statements):
-        if reading.about == "agent" and only_confirms(text, _said_by_user(reading), source.language):
+        if _is_idle(text, source, reading, extraction.gate):
             continue
         checked = check(text, source)
         if checked.text:
@@ -198,6 +229,13 @@ def _checked(
         elif reading.keeps_words and checked.flaw not in ("secret", "meta", "leak", "support"):
             # Something was said, and neither the model's words nor a sentence of the person's own will do.
             distilled.undecided.add(reading.source)
+
+
+def _is_idle(statement: str, source: Source, reading: _Reading, gate: Gate) -> bool:
+    """Whether a statement, true or not, only gives back what was asked for or just told."""
+    if reading.about == "agent":
+        return only_confirms(statement, source.message, _said_by_user(reading), source.language)
+    return gate != "wish" and only_repeats_a_request(statement, source)
 
 
 def _said_by_user(reading: _Reading) -> str:

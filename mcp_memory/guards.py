@@ -10,9 +10,10 @@ from typing import Literal
 
 import regex
 
-from .languages import LANGUAGES, Language
+from .languages import LANGUAGES
 from .mentions import find_mentions
 from .redact import PLACEHOLDER, holds_secret
+from .sift import has_word, is_question, language_of, sentences
 from .text import detect_language, fold, normalise, terms
 
 MAX_STATEMENT_CHARS = 500
@@ -22,8 +23,9 @@ _MIN_STEM = 4
 # What an assistant says of itself must bring this much that the user had not said, or it only confirms.
 _MIN_NEW_TERMS = 2
 _MIN_TERMS = 3
-_SENTENCE = regex.compile(r"[^.!?…。！？؟\n]+[.!?…。！？؟]*(?:\s|$|(?<=[。！？]))|[^.!?…。！？؟\n]+")
-_CLAUSE_MARK = regex.compile(r"[,;:，、；：،—–]|\s-\s")
+# In these whoever speaks of themselves says so by a pronoun.
+_NAMES_ITS_SUBJECT = frozenset({"en", "de", "fr"})
+_CLAUSE_MARK = regex.compile(r"[;，、；：،—–]|[,:](?!\d)|\s-\s")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 _NUMBER = regex.compile(r"\p{Nd}+")
 # What models say about the message instead of about the person.
@@ -101,47 +103,43 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     return "subject" if all(_speaks_of_another(clause, statement, source.language) for clause in overlaps) else ""
 
 
-def only_confirms(statement: str, said_by_user: str, language: str) -> bool:
-    """Whether an assistant's statement about itself says little besides what the user had just told it.
+def only_confirms(statement: str, own: str, said_by_user: str, language: str) -> bool:
+    """Whether an assistant's statement about itself takes little from its own message that the user had not just said.
 
-    >>> only_confirms("The assistant noted shoe size 43.", "my shoe size is 43", "en")
+    >>> only_confirms("The assistant noted shoe size 43.", "Noted, size 43.", "my shoe size is 43", "en")
     True
     """
-    wanted = _term_set(statement, language) - {"assistant", "assistent", "asistente"}
-    brings = wanted - _term_set(said_by_user, language)
-    return len(wanted) < _MIN_TERMS or len(brings) < _MIN_NEW_TERMS
+    taken = _term_set(statement, language) & _term_set(own, language)
+    return len(taken) < _MIN_TERMS or len(taken - _term_set(said_by_user, language)) < _MIN_NEW_TERMS
+
+
+def only_repeats_a_request(statement: str, source: Source) -> bool:
+    """Whether a statement says that the user wants what the message asks for, or what nobody in it says of themselves.
+
+    >>> only_repeats_a_request("The user is looking for a cafe.", Source("I'm new. Where can I sit?", "", "en"))
+    False
+    >>> only_repeats_a_request("The user wants to sit down.", Source("I'm new. Where can I sit?", "", "en"))
+    True
+    """
+    known = language_of(source.language)
+    if not has_word(statement, known.wants) or has_word(source.message, known.wants):
+        return False
+    says_nothing = source.language in _NAMES_ITS_SUBJECT and not has_word(source.message, known.first_person)
+    return says_nothing or is_question(own_words(statement, source))
 
 
 def own_words(statement: str, source: Source) -> str:
     """The sentence of the message that a statement comes from, '' where none can be told or it held a secret."""
-    sentences = _sentences(source.message)
-    if len(sentences) == 1:
-        best = sentences[0]
+    said = sentences(source.message)
+    if len(said) == 1:
+        best = said[0]
     else:
         wanted = _term_set(statement, source.language)
-        shared = [len(wanted & _term_set(sentence, source.language)) for sentence in sentences]
+        shared = [len(wanted & _term_set(sentence, source.language)) for sentence in said]
         if not shared or not max(shared):
             return ""
-        best = sentences[shared.index(max(shared))]
+        best = said[shared.index(max(shared))]
     return "" if PLACEHOLDER in best or len(best) > 2 * MAX_STATEMENT_CHARS else best
-
-
-def is_only_asking(text: str) -> bool:
-    """Whether every sentence is a question in which nobody speaks of themselves: nothing to remember.
-
-    >>> is_only_asking("What's the capital of Peru?"), is_only_asking("Can I eat nuts with my allergy?")
-    (True, False)
-    """
-    sentences = _sentences(text)
-    first_person = _language(detect_language(text)).first_person
-    return bool(sentences) and all(
-        sentence[-1] in "?？؟" and not _has(sentence, first_person) for sentence in sentences
-    )
-
-
-def speaks_in_first_person(text: str) -> bool:
-    """Whether whoever says this speaks of themselves."""
-    return _has(text, _language(detect_language(text)).first_person)
 
 
 def _without_secret(statement: str) -> str:
@@ -165,9 +163,9 @@ def _clauses_by_overlap(statement: str, source: Source) -> list[str]:
 
 
 def _clauses(text: str, language: str) -> Iterator[str]:
-    conjunctions = _language(language).conjunctions
-    for sentence in _SENTENCE.finditer(text):
-        for part in _CLAUSE_MARK.split(sentence.group()):
+    conjunctions = language_of(language).conjunctions
+    for sentence in sentences(text):
+        for part in _CLAUSE_MARK.split(sentence):
             words = part.split(" ")
             start = 0
             for place, word in enumerate(words):
@@ -190,7 +188,7 @@ def _term_set(text: str, language: str) -> set[str]:
 def _numbers(text: str, language: str) -> set[str]:
     """The numbers in a text, in digits; small ones also where they are written as words."""
     found = {number.lstrip("0") or "0" for number in _NUMBER.findall(text)}
-    words = _language(language).numbers
+    words = language_of(language).numbers
     if language in ("zh", "ja"):
         return found | {str(value) for word, value in words.items() if word in text}
     spoken = {match.group().casefold() for match in _WORD.finditer(text)}
@@ -214,7 +212,7 @@ def _is_known_name(key: str, everything: str, language: str) -> bool:
 
 
 def _is_negated(text: str, language: str) -> bool:
-    return _has(text, _language(language).negations)
+    return has_word(text, language_of(language).negations)
 
 
 def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
@@ -222,31 +220,14 @@ def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
     users = _users(language)
     lowered = statement.casefold().lstrip("\"'“ ")
     about_user = any(lowered.startswith(user) and lowered[len(user) :][:2] not in ("'s", "’s") for user in users)
-    if not about_user or _has(clause, _language(language).first_person):
+    if not about_user or has_word(clause, language_of(language).first_person):
         return False
     first = next(iter(find_mentions(clause, languages=[language])), None)
     return first is not None and clause.strip().startswith(first.name) and first.key not in fold(lowered)
 
 
-def _language(code: str) -> Language:
-    """What is known of a language; where it is not one of those known, English serves."""
-    return LANGUAGES.get(code, LANGUAGES["en"])
-
-
 def _users(code: str) -> tuple[str, ...]:
     return LANGUAGES[code].user if code in LANGUAGES else ()
-
-
-def _sentences(text: str) -> list[str]:
-    return [sentence for match in _SENTENCE.finditer(text) if (sentence := match.group().strip())]
-
-
-def _has(text: str, words: frozenset[str]) -> bool:
-    spoken = [match.group().casefold() for match in _WORD.finditer(text)]
-    if not words.isdisjoint(spoken):
-        return True
-    inside = [word[1:] for word in words if word.startswith("~")]
-    return any(part in word for part in inside for word in spoken)
 
 
 def without_repetition(statements: Sequence[str]) -> list[str]:

@@ -11,6 +11,10 @@ class Language:
     name: str
     user: tuple[str, ...]
     first_person: frozenset[str]
+    # Of those, the ones of who is addressed or helped: "tell me", "for us".
+    objects: frozenset[str]
+    # What a model says of the user in place of a question: "the user is looking for".
+    wants: frozenset[str]
     negations: frozenset[str]
     conjunctions: frozenset[str]
     numbers: Mapping[str, int]
@@ -30,6 +34,8 @@ LANGUAGES: Mapping[str, Language] = {
         "English",
         ("the user", "user"),
         _words("i i'm i've i'd i'll im ive me my mine myself we we're we've we'll us our ours"),
+        _words("me us"),
+        _words("want wants wanted need needs needed looking seeks seeking wishes wondering planning trying searching"),
         _words("not no never none nobody nothing neither nor cannot without nowhere ~n't ~n’t dont doesnt didnt isnt"),
         _words("but and because although while so or"),
         _numbers(
@@ -41,6 +47,8 @@ LANGUAGES: Mapping[str, Language] = {
         "German",
         ("der nutzer", "des nutzers", "dem nutzer", "den nutzer", "nutzer", "der benutzer", "benutzer"),
         _words("ich mich mir mein meine meinem meinen meiner meines wir uns unser unsere unserem unseren unserer"),
+        _words("mir mich uns"),
+        _words("möchte will braucht sucht wünscht plant"),
         _words("nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder nirgends"),
         _words("aber und weil obwohl während sondern oder"),
         _numbers(
@@ -51,6 +59,8 @@ LANGUAGES: Mapping[str, Language] = {
         "Spanish",
         ("el usuario", "al usuario", "del usuario", "usuario"),
         _words("yo me mi mis mí mío mía conmigo nosotros nosotras nos nuestro nuestra ~oy ~engo llevo vivo trabajo"),
+        _words("me mí nos conmigo"),
+        _words("quiere necesita busca desea"),
         _words("no nunca jamás nada nadie ningún ninguna ninguno tampoco sin ni"),
         _words("pero y porque aunque mientras sino o"),
         _numbers("un/una/uno dos/ambos tres cuatro cinco seis siete ocho nueve diez once doce"),
@@ -59,6 +69,8 @@ LANGUAGES: Mapping[str, Language] = {
         "French",
         ("l'utilisateur", "l’utilisateur", "utilisateur"),
         _words("je ~j' ~j’ me ~m' ~m’ moi mon ma mes nous notre nos"),
+        _words("me ~m' ~m’ moi nous"),
+        _words("veut voudrait souhaite cherche besoin"),
         _words("ne ~n' ~n’ pas jamais rien personne aucun aucune sans ni plus"),
         _words("mais et car parce quoique pendant ou"),
         _numbers("un/une deux trois quatre cinq six sept huit neuf dix onze douze"),
@@ -67,6 +79,8 @@ LANGUAGES: Mapping[str, Language] = {
         "Italian",
         ("l'utente", "l’utente", "all'utente", "utente"),
         _words("io mi me mio mia miei mie noi ci nostro nostra sono ho vivo lavoro"),
+        _words("mi me ci noi"),
+        _words("vuole vorrebbe cerca desidera bisogno"),
         _words("non mai niente nulla nessuno nessuna senza né neanche"),
         _words("ma e perché anche mentre però o"),
         _numbers("un/una/uno due/entrambi tre quattro cinque sei sette otto nove dieci undici dodici"),
@@ -75,6 +89,8 @@ LANGUAGES: Mapping[str, Language] = {
         "Portuguese",
         ("o usuário", "ao usuário", "do usuário", "usuário", "o utilizador", "utilizador"),
         _words("eu me mim meu minha meus minhas comigo nós nosso nossa sou estou tenho moro trabalho"),
+        _words("me mim nos comigo"),
+        _words("quer precisa procura deseja"),
         _words("não nunca jamais nada ninguém nenhum nenhuma sem nem"),
         _words("mas e porque embora enquanto porém ou"),
         _numbers("um/uma dois/duas/ambos três quatro cinco seis sete oito nove dez onze doze"),
@@ -83,6 +99,8 @@ LANGUAGES: Mapping[str, Language] = {
         "Russian",
         ("пользователь", "пользователя", "пользователю", "пользователем"),
         _words("я меня мне мной мной мой моя моё мои моего моей моему моих мою мы нас нам наш наша наши"),
+        _words("мне меня мной нам нас"),
+        _words("хочет нужен нужна нужно ищет просит"),
         _words("не нет ни никогда ничего никто никого без нельзя"),
         _words("но и потому хотя пока а или"),
         _numbers(
@@ -93,6 +111,8 @@ LANGUAGES: Mapping[str, Language] = {
         "Chinese",
         ("用户",),
         _words("~我 ~咱"),
+        _words(""),
+        _words("~想 ~需要 ~希望"),
         _words("~不 ~没 ~無 ~无 ~别 ~未 ~非"),
         _words("~但是 ~但 ~而 ~因为 ~不过"),
         _numbers("一 二/两 三 四 五 六 七 八 九 十 十一 十二"),
@@ -101,6 +121,8 @@ LANGUAGES: Mapping[str, Language] = {
         "Japanese",
         ("ユーザー",),
         _words("~私 ~僕 ~俺 ~わたし ~ぼく ~うち ~自分"),
+        _words(""),
+        _words("~たい ~必要 ~探し"),
         _words("~ない ~なく ~なかっ ~ません ~ず ~嫌い"),
         _words("~でも ~けど ~が、 ~ので ~しかし"),
         _numbers("一 二 三 四 五 六 七 八 九 十 十一 十二"),
@@ -109,6 +131,8 @@ LANGUAGES: Mapping[str, Language] = {
         "Arabic",
         ("المستخدم", "للمستخدم"),
         _words("أنا انا لي عندي نحن لدي ~تي ~ني"),
+        _words("~ني لي"),
+        _words("يريد يحتاج يبحث"),
         _words("لا لم لن ليس ليست غير بدون ما أبدا"),
         _words("لكن و لأن بينما أو"),
         _numbers(
