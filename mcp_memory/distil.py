@@ -15,13 +15,23 @@ import regex
 from . import budget
 from .dates import annotate
 from .errors import ModelOutputError
-from .guards import Source, check, only_confirms, only_repeats_a_request, without_repetition
+from .guards import Source, check, only_confirms, only_repeats_a_request, own_words, without_repetition
 from .languages import LANGUAGES
 from .prompts import Prompt, Task, load_prompt
 from .records import About, Episode, Message
 from .redact import redact
-from .replies import EXTRACTION_SCHEMA, Extraction, Gate, read_extraction
-from .sift import is_only_asking, is_question, readable, sentences, speaks_in_first_person
+from .replies import AGENT_SCHEMA, EXTRACTION_SCHEMA, KEEPING_SCHEMA, Extraction, Gate, read_extraction
+from .sift import (
+    asks_to_remember,
+    is_mere_courtesy,
+    is_only_asking,
+    is_own_statement,
+    is_question,
+    is_riddle,
+    readable,
+    sentences,
+    speaks_in_first_person,
+)
 from .text import detect_language
 
 MAX_OUTPUT_TOKENS = 320
@@ -144,8 +154,14 @@ def _readings(episode: Episode, left_out: Container[int], around: Surroundings) 
         if message.role == "assistant" or episode.about == "agent":
             if speaks_in_first_person(text):
                 yield _Reading(source, text, "agent", "agent", before, keeps_words=episode.about == "agent")
-        elif message.role == "user" and text.strip() and not is_only_asking(text):
+        elif message.role == "user" and not _says_nothing(text, before):
             yield _Reading(source, text, "extract", "user", before, keeps_words=True)
+
+
+def _says_nothing(text: str, before: Sequence[Message]) -> bool:
+    # To a question "yes" is an answer.
+    is_asked = bool(before) and before[-1].role == "assistant" and is_question(before[-1].content)
+    return not text.strip() or is_only_asking(text) or (is_mere_courtesy(text) and not is_asked)
 
 
 def _correction_after(shown: Sequence[tuple[int, Message]], place: int) -> int | None:
@@ -178,11 +194,11 @@ def _read(
             said = [f"{_WHO['user']}: … {budget.split_text(before, _TAIL_TOKENS)[-1].strip()}"] if before else []
             context = "\n".join((*above, *_earlier([*turns, *said]), days))
             question = f"{context}\n<message>\n{piece}\n</message>\n{_order(language)}"
-            extraction = _ask_twice(prompt.messages(language, question), ask)
+            extraction = _ask_twice(prompt.messages(language, question), _schema(reading, piece), ask)
             if not extraction.is_whole and reading.keeps_words:
                 distilled.undecided.add(reading.source)
             yield from _checked(extraction, Source(piece, context, language, prompt.marks), reading, prompt, distilled)
-            if extraction.gate == "other" and piece is part and reading.keeps_words:
+            if extraction.gate == "other" and not extraction.statements and piece is part and reading.keeps_words:
                 pieces = _own_sentences(part)
 
 
@@ -190,7 +206,7 @@ def _worth_reading(text: str, reading: _Reading) -> str:
     """What of a message the model is shown, '' for nothing; as it was said where nothing is left out."""
     kept = readable(text)
     if reading.about == "agent":
-        kept = [sentence for sentence in kept if speaks_in_first_person(sentence) and not is_question(sentence)]
+        kept = [sentence for sentence in kept if is_own_statement(sentence)]
     return text if kept == sentences(text) else "\n".join(kept)
 
 
@@ -200,13 +216,9 @@ def _own_sentences(part: str) -> list[tuple[str, str]]:
     A task or a greeting beside them makes a small model pass the whole text over; alone they are read.
     """
     said = sentences(part)
-    if len(said) == 1:
+    if len(said) == 1 or is_riddle(part):
         return []
-    return [
-        (sentence, " ".join(said[:place]))
-        for place, sentence in enumerate(said)
-        if speaks_in_first_person(sentence) and not is_question(sentence)
-    ]
+    return [(sentence, " ".join(said[:place])) for place, sentence in enumerate(said) if is_own_statement(sentence)]
 
 
 def _checked(
@@ -216,12 +228,14 @@ def _checked(
         if _is_idle(text, source, reading, extraction.gate):
             continue
         checked = check(text, source)
+        if extraction.gate == "other" and (checked.flaw or not is_own_statement(own_words(text, source))):
+            continue
         if checked.text:
             yield Statement(
                 source=reading.source,
                 text=checked.text,
                 about=reading.about,
-                gate=extraction.gate,
+                gate=extraction.gate if extraction.gate != "other" else "about_user",
                 language=source.language,
                 prompt=prompt.fingerprint,
                 is_verbatim=bool(checked.flaw),
@@ -287,10 +301,16 @@ def _order(language: str) -> str:
     return f"Facts in {LANGUAGES[language].name}:" if language in LANGUAGES else "Facts in the message's language:"
 
 
-def _ask_twice(request: list[dict[str, str]], ask: Ask) -> Extraction:
+def _schema(reading: _Reading, text: str) -> Mapping[str, Any]:
+    if reading.about == "agent":
+        return AGENT_SCHEMA
+    return KEEPING_SCHEMA if asks_to_remember(text) else EXTRACTION_SCHEMA
+
+
+def _ask_twice(request: list[dict[str, str]], schema: Mapping[str, Any], ask: Ask) -> Extraction:
     """The answer; one that cannot be used or was cut is asked for once more, and then the fuller of both counts."""
     first: Extraction | None = None
-    answer = ask(request, EXTRACTION_SCHEMA, MAX_OUTPUT_TOKENS)
+    answer = ask(request, schema, MAX_OUTPUT_TOKENS)
     try:
         first = read_extraction(answer.text, is_complete=answer.is_complete)
         if first.is_whole:
@@ -302,7 +322,7 @@ def _ask_twice(request: list[dict[str, str]], ask: Ask) -> Extraction:
         {"role": "assistant", "content": answer.text[:_MAX_SHOWN_CHARS] or "…"},
         {"role": "user", "content": _REPAIR},
     ]
-    answer = ask(again, EXTRACTION_SCHEMA, MAX_OUTPUT_TOKENS)
+    answer = ask(again, schema, MAX_OUTPUT_TOKENS)
     try:
         second = read_extraction(answer.text, is_complete=answer.is_complete)
     except ModelOutputError:

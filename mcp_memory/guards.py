@@ -6,6 +6,7 @@ date, are never wrong.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import regex
@@ -121,10 +122,12 @@ def only_repeats_a_request(statement: str, source: Source) -> bool:
     >>> only_repeats_a_request("The user wants to sit down.", Source("I'm new. Where can I sit?", "", "en"))
     True
     """
-    known = language_of(source.language)
+    # A short message does not show its language; what the model made of it does.
+    language = source.language or detect_language(statement)
+    known = language_of(language)
     if not has_word(statement, known.wants) or has_word(source.message, known.wants):
         return False
-    says_nothing = source.language in _NAMES_ITS_SUBJECT and not has_word(source.message, known.first_person)
+    says_nothing = language in _NAMES_ITS_SUBJECT and not has_word(source.message, known.first_person)
     return says_nothing or is_question(own_words(statement, source))
 
 
@@ -175,14 +178,14 @@ def _clauses(text: str, language: str) -> Iterator[str]:
             yield " ".join(words[start:])
 
 
-def _term_set(text: str, language: str) -> set[str]:
+@lru_cache(maxsize=1024)
+def _term_set(text: str, language: str) -> frozenset[str]:
     """Content terms; the words for the user are left out, since a message says "I"."""
     lowered = text.casefold()
     for name in _users(language):
         lowered = lowered.replace(name, " ")
-    return {form for term in terms(lowered, [language or "en"]) for form in term if not form.isdigit()} | set(
-        _NUMBER.findall(lowered)
-    )
+    words = {form for term in terms(lowered, [language or "en"]) for form in term if not form.isdigit()}
+    return frozenset(words.union(_NUMBER.findall(lowered)))
 
 
 def _numbers(text: str, language: str) -> set[str]:
@@ -216,14 +219,17 @@ def _is_negated(text: str, language: str) -> bool:
 
 
 def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
-    """Whether a statement says of the user what its source says of somebody named, without a word for oneself."""
+    """Whether a statement says of the user what its source says of "him" or of somebody named, and not of oneself."""
     users = _users(language)
     lowered = statement.casefold().lstrip("\"'“ ")
     about_user = any(lowered.startswith(user) and lowered[len(user) :][:2] not in ("'s", "’s") for user in users)
     if not about_user or has_word(clause, language_of(language).first_person):
         return False
+    opening = clause.strip()
+    if has_word(opening.partition(" ")[0], language_of(language).others):
+        return True
     first = next(iter(find_mentions(clause, languages=[language])), None)
-    return first is not None and clause.strip().startswith(first.name) and first.key not in fold(lowered)
+    return first is not None and opening.startswith(first.name) and first.key not in fold(lowered)
 
 
 def _users(code: str) -> tuple[str, ...]:

@@ -32,9 +32,35 @@ _LOG_LINE = regex.compile(
     r"|(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|[$>#] ?[a-z]|[-+]{3} |@@ )"
 )
 _INDENTED = regex.compile(r"^(?: {2,}|\t)\S")
+_RIDDLE = regex.compile(
+    r"(?:\b(?:wh(?:at|o) am i|(?:was|wer) bin ich|(?:qué|quién) soy|qu[ei] suis-je|cosa sono|chi sono|que sou eu"
+    r"|что я такое|кто я|ما أنا|من أنا)|我是(?:什么|谁)|私は(?:何|誰|だれ)(?:でしょう)?)\W*$",
+    regex.IGNORECASE | regex.MULTILINE,
+)
+# "Remember this": not "do you remember" and not "I don't remember".
+_REMEMBER = regex.compile(
+    r"(?<!\b(?:i|you|we|they|to|not) )(?<!n['’]t )\bremember\b|\bnote (?:this|that|down)\b|\bin my notes\b|\bfor next time\b"
+    r"|\bkeep (?:this|that)\b|\b(?:do not|don['’]?t) forget\b|\bmerke? dir\b|\bnotiere?\b|\bvergiss nicht\b"
+    r"|\b(?:recuerda|apunta|anota|no olvides) que\b|\b(?:retiens|souviens-toi|n['’]oublie pas)\b"
+    r"|\b(?:ricordati|segnati|annota|non dimenticare)\b|\b(?:lembre-se|anote|não esqueça)\b"
+    r"|\b(?:запомни|запиши|не забудь)\b|记住|记下|别忘|覚えておいて|メモして|تذكر أن|سجل أن",
+    regex.IGNORECASE,
+)
+# What an assistant would do or advises, not what it did.
+_OFFER = regex.compile(
+    r"\bi(?:['’]d| would| could| suggest| recommend| hope| think)\b|\blet me\b"
+    r"|\bich (?:würde|könnte|empfehle|hoffe|schlage)\b"
+    r"|\b(?:recomiendo|sugiero|aconsejo|podría)\b|\bje (?:dirais|conseille|propose|recommande|pourrais|suggère)\b"
+    r"|\b(?:consiglio|consiglierei|suggerisco|potrei|recomendo|sugiro|poderia)\b|\b(?:советую|рекомендую|я бы)\b"
+    r"|建议|おすすめ|أنصح|أقترح",
+    regex.IGNORECASE,
+)
 _SIGN = regex.compile(r"[(){}\[\];=<>|\\]|=>|->|==")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 _LETTER = regex.compile(r"\p{L}")
+_DIGIT = regex.compile(r"\p{Nd}")
+# Of all languages at once: short replies are too short to tell theirs, and mix them.
+_COURTESIES = frozenset().union(*(language.courtesies for language in LANGUAGES.values()))
 
 
 def without_pasted(text: str) -> str:
@@ -99,6 +125,35 @@ def readable(text: str) -> list[str]:
         if _LETTER.search(sentence.replace(CODE, "").replace(QUOTE, "").replace(PLACEHOLDER, ""))
         and not is_mere_question(sentence)
     ]
+
+
+def is_mere_courtesy(text: str) -> bool:
+    """Whether a text holds nothing but thanks, greetings, yes and no.
+
+    >>> is_mere_courtesy("haha ok, thanks!"), is_mere_courtesy("ok, on Sunday")
+    (True, False)
+    """
+    return all(match.group().casefold() in _COURTESIES for match in _WORD.finditer(text)) and not _DIGIT.search(text)
+
+
+def is_own_statement(sentence: str) -> bool:
+    """Whether somebody states something of themselves, or to be remembered: no question and no offer."""
+    is_own = speaks_in_first_person(sentence) or asks_to_remember(sentence)
+    return is_own and not is_question(sentence) and not _OFFER.search(sentence)
+
+
+def asks_to_remember(text: str) -> bool:
+    """Whether a text says that it is to be kept.
+
+    >>> asks_to_remember("Remember that the key is under the mat"), asks_to_remember("I don't remember it")
+    (True, False)
+    """
+    return _REMEMBER.search(text) is not None
+
+
+def is_riddle(text: str) -> bool:
+    """Whether whoever says "I" speaks for something that is to be guessed."""
+    return _RIDDLE.search(text) is not None
 
 
 def has_word(text: str, words: frozenset[str]) -> bool:
