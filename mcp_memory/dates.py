@@ -361,6 +361,10 @@ class _Page:
             return ""
         if past or future:
             return "past" if past else "coming"
+        beside = self.text[sentence[0] : found.start] + self.text[found.end : sentence[1]]
+        if found.rule.kind in _BARE and not regex.search(r"\w", beside):
+            # "On Sunday": an answer, and what was asked is not known.
+            return ""
         wide_past, wide_future, wide_unclear = self._signs(found.rule.code, *sentence)
         if not wide_past and not wide_unclear:
             return "coming" if wide_future or not words.needs_future else ""

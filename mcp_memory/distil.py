@@ -186,20 +186,26 @@ def _read(
     turns = [_turn(message) for message in reading.earlier if message.content.strip()]
     days = _days(episode, around)
     parts = budget.split_text(text, MESSAGE_TOKENS)
-    for place, part in enumerate(parts):
-        tail = parts[place - 1] if place else ""
-        pieces = [(part, tail)]
-        while pieces:
-            piece, before = pieces.pop(0)
-            said = [f"{_WHO['user']}: … {budget.split_text(before, _TAIL_TOKENS)[-1].strip()}"] if before else []
-            context = "\n".join((*above, *_earlier([*turns, *said]), days))
-            question = f"{context}\n<message>\n{piece}\n</message>\n{_order(language)}"
-            extraction = _ask_twice(prompt.messages(language, question), _schema(reading, piece), ask)
-            if not extraction.is_whole and reading.keeps_words:
-                distilled.undecided.add(reading.source)
-            yield from _checked(extraction, Source(piece, context, language, prompt.marks), reading, prompt, distilled)
-            if extraction.gate == "other" and not extraction.statements and piece is part and reading.keeps_words:
-                pieces = _own_sentences(part)
+    # Pieces to read, each with what was said in the same message before it.
+    pieces = [(part, parts[place - 1] if place else "") for place, part in enumerate(parts)]
+    while pieces:
+        piece, before = pieces.pop(0)
+        said = [f"{_WHO['user']}: … {budget.split_text(before, _TAIL_TOKENS)[-1].strip()}"] if before else []
+        context = "\n".join((*above, *_earlier([*turns, *said]), days))
+        request = prompt.messages(language, f"{context}\n<message>\n{piece}\n</message>\n{_order(language)}")
+        answer, extraction = _asked(request, _schema(reading, piece), ask)
+        if extraction is None or not extraction.is_whole:
+            halves = _halves(piece, before)
+            if halves:
+                # Small models lose themselves in texts of many topics, not in short ones.
+                pieces = halves + pieces
+                continue
+            extraction = _asked_again(request, answer, extraction, _schema(reading, piece), ask)
+        if not extraction.is_whole and reading.keeps_words:
+            distilled.undecided.add(reading.source)
+        yield from _checked(extraction, Source(piece, context, language, prompt.marks), reading, prompt, distilled)
+        if extraction.gate == "other" and not extraction.statements and reading.keeps_words:
+            pieces = _own_sentences(piece, before) + pieces
 
 
 def _worth_reading(text: str, reading: _Reading) -> str:
@@ -210,15 +216,29 @@ def _worth_reading(text: str, reading: _Reading) -> str:
     return text if kept == sentences(text) else "\n".join(kept)
 
 
-def _own_sentences(part: str) -> list[tuple[str, str]]:
+def _halves(piece: str, before: str) -> list[tuple[str, str]]:
+    """A text of several sentences as two, each with what stands before it."""
+    said = sentences(piece)
+    middle = len(said) // 2
+    if not middle:
+        return []
+    first, second = "\n".join(said[:middle]), "\n".join(said[middle:])
+    return [(first, before), (second, first)]
+
+
+def _own_sentences(piece: str, before: str) -> list[tuple[str, str]]:
     """The sentences in which somebody speaks of themselves, each with what stands before it, of a text of several.
 
     A task or a greeting beside them makes a small model pass the whole text over; alone they are read.
     """
-    said = sentences(part)
-    if len(said) == 1 or is_riddle(part):
+    said = sentences(piece)
+    if len(said) == 1 or is_riddle(piece):
         return []
-    return [(sentence, " ".join(said[:place])) for place, sentence in enumerate(said) if is_own_statement(sentence)]
+    return [
+        (sentence, "\n".join(said[:place]) or before)
+        for place, sentence in enumerate(said)
+        if is_own_statement(sentence)
+    ]
 
 
 def _checked(
@@ -307,27 +327,28 @@ def _schema(reading: _Reading, text: str) -> Mapping[str, Any]:
     return KEEPING_SCHEMA if asks_to_remember(text) else EXTRACTION_SCHEMA
 
 
-def _ask_twice(request: list[dict[str, str]], schema: Mapping[str, Any], ask: Ask) -> Extraction:
-    """The answer; one that cannot be used or was cut is asked for once more, and then the fuller of both counts."""
-    first: Extraction | None = None
+def _asked(request: list[dict[str, str]], schema: Mapping[str, Any], ask: Ask) -> tuple[Answer, Extraction | None]:
+    """The answer and what it says, None where it is no answer in the form asked for."""
     answer = ask(request, schema, MAX_OUTPUT_TOKENS)
     try:
-        first = read_extraction(answer.text, is_complete=answer.is_complete)
-        if first.is_whole:
-            return first
+        return answer, read_extraction(answer.text, is_complete=answer.is_complete)
     except ModelOutputError:
-        pass
+        return answer, None
+
+
+def _asked_again(
+    request: list[dict[str, str]], answer: Answer, first: Extraction | None, schema: Mapping[str, Any], ask: Ask
+) -> Extraction:
+    """What a second answer says, or where both were cut what both say."""
     again = [
         *request,
         {"role": "assistant", "content": answer.text[:_MAX_SHOWN_CHARS] or "…"},
         {"role": "user", "content": _REPAIR},
     ]
-    answer = ask(again, schema, MAX_OUTPUT_TOKENS)
-    try:
-        second = read_extraction(answer.text, is_complete=answer.is_complete)
-    except ModelOutputError:
+    answer, second = _asked(again, schema, ask)
+    if second is None:
         if first is None:
-            raise
+            raise ModelOutputError("the model gave no answer in the form asked for, twice", hint="set another model")
         return first
     if second.is_whole or first is None:
         return second

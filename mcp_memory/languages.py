@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Words of one language, lower case; a `~` before one marks a string that is looked for inside words."""
+    """Words of one language, lower case; `~` marks a string that is looked for inside words, `-` one at their end."""
 
     name: str
     user: tuple[str, ...]
@@ -72,8 +72,10 @@ LANGUAGES: Mapping[str, Language] = {
     "es": Language(
         "Spanish",
         ("el usuario", "al usuario", "del usuario", "usuario"),
-        _words("yo me mi mis mí mío mía conmigo nosotros nosotras nos nuestro nuestra ~oy ~engo llevo vivo trabajo"),
-        _words("me mí nos conmigo"),
+        _words(
+            "yo me mi mis mí mío mía conmigo nosotros nosotras nos nuestro nuestra ~oy ~engo llevo vivo trabajo -é -í"
+        ),
+        _words("me mí nos conmigo -ame -eme"),
         _words("él ella ellos ellas"),
         _words("quiere necesita busca desea"),
         _words("no nunca jamás nada nadie ningún ninguna ninguno tampoco sin ni"),
@@ -110,7 +112,7 @@ LANGUAGES: Mapping[str, Language] = {
     "pt": Language(
         "Portuguese",
         ("o usuário", "ao usuário", "do usuário", "usuário", "o utilizador", "utilizador"),
-        _words("eu me mim meu minha meus minhas comigo nós nosso nossa sou estou tenho moro trabalho"),
+        _words("eu me mim meu minha meus minhas comigo nós nosso nossa sou estou tenho moro trabalho -ei"),
         _words("me mim nos comigo"),
         _words("ele ela eles elas"),
         _words("quer precisa procura deseja"),
@@ -122,7 +124,10 @@ LANGUAGES: Mapping[str, Language] = {
     "ru": Language(
         "Russian",
         ("пользователь", "пользователя", "пользователю", "пользователем"),
-        _words("я меня мне мной мной мой моя моё мои моего моей моему моих мою мы нас нам наш наша наши"),
+        _words(
+            "я меня мне мной мной мой моя моё мои моего моей моему моих мою мы нас нам наш наша наши"
+            " буду могу вижу хочу живу работаю"
+        ),
         _words("мне меня мной нам нас"),
         _words("он она они"),
         _words("хочет нужен нужна нужно ищет просит"),
@@ -148,7 +153,7 @@ LANGUAGES: Mapping[str, Language] = {
     "ja": Language(
         "Japanese",
         ("ユーザー",),
-        _words("~私 ~僕 ~俺 ~わたし ~ぼく ~うち ~自分"),
+        _words("~私 ~僕 ~俺 ~わたし ~ぼく ~うち ~自分 ~ました ~しています"),
         _words(""),
         _words("彼 彼女 彼は 彼女は"),
         _words("~たい ~必要 ~探し"),

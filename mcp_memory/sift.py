@@ -21,7 +21,7 @@ _MIN_SIGN_SHARE = 0.08
 # "Am 16. März" goes on after its point.
 _SENTENCE_END = regex.compile(
     r"(?<=[.!?…؟][\"'”»)]?)(?<!\b\d{1,2}\.(?=\s+(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)))\s+"
-    r"|(?<=[。！？])|\n+"
+    r"|(?<=[。！？])|(?<=\p{Emoji_Presentation})\s+|\n+"
 )
 _FENCED = regex.compile(r"```.*?(?:```|\Z)", regex.DOTALL)
 _QUOTED = regex.compile(r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|「[^」]+」|『[^』]+』", regex.DOTALL)
@@ -39,8 +39,9 @@ _RIDDLE = regex.compile(
 )
 # "Remember this": not "do you remember" and not "I don't remember".
 _REMEMBER = regex.compile(
-    r"(?<!\b(?:i|you|we|they|to|not) )(?<!n['’]t )\bremember\b|\bnote (?:this|that|down)\b|\bin my notes\b|\bfor next time\b"
-    r"|\bkeep (?:this|that)\b|\b(?:do not|don['’]?t) forget\b|\bmerke? dir\b|\bnotiere?\b|\bvergiss nicht\b"
+    r"(?<!\b(?:i|you|we|they|to|not) )(?<!n['’]t )\bremember\b|\bnote (?:this|that|down)\b|\bin my notes\b"
+    r"|\bfor next time\b|\bkeep (?:this|that)\b|\b(?:do not|don['’]?t) forget\b"
+    r"|\bmerke? dir\b|\bnotiere?\b|\bvergiss nicht\b"
     r"|\b(?:recuerda|apunta|anota|no olvides) que\b|\b(?:retiens|souviens-toi|n['’]oublie pas)\b"
     r"|\b(?:ricordati|segnati|annota|non dimenticare)\b|\b(?:lembre-se|anote|não esqueça)\b"
     r"|\b(?:запомни|запиши|не забудь)\b|记住|记下|别忘|覚えておいて|メモして|تذكر أن|سجل أن",
@@ -57,6 +58,8 @@ _OFFER = regex.compile(
 )
 _SIGN = regex.compile(r"[(){}\[\];=<>|\\]|=>|->|==")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
+# Shorter words that end like a verb form mostly are none: "lei", "café".
+_MIN_INFLECTED = 5
 _LETTER = regex.compile(r"\p{L}")
 _DIGIT = regex.compile(r"\p{Nd}")
 # Of all languages at once: short replies are too short to tell theirs, and mix them.
@@ -157,12 +160,16 @@ def is_riddle(text: str) -> bool:
 
 
 def has_word(text: str, words: frozenset[str]) -> bool:
-    """Whether one of a language's words stands in a text; those with `~` also inside words."""
-    spoken = [match.group().casefold() for match in _WORD.finditer(text)]
+    """Whether one of a language's words stands in a text; those with `~` also inside words, with `-` at their ends."""
+    spoken = {match.group().casefold() for match in _WORD.finditer(text)}
     if not words.isdisjoint(spoken):
         return True
     inside = [word[1:] for word in words if word.startswith("~")]
-    return any(part in word for part in inside for word in spoken)
+    endings = tuple(word[1:] for word in words if word.startswith("-"))
+    return any(
+        any(part in word for part in inside) or (len(word) >= _MIN_INFLECTED and word.endswith(endings))
+        for word in spoken
+    )
 
 
 def language_of(code: str) -> Language:
