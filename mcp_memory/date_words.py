@@ -37,6 +37,8 @@ class Language:
     # In these a clause without a sign of the future may as well be past.
     needs_future: bool = False
     spaced: bool = True
+    # Days of a month that are written as words, from the first on.
+    ordinals: str = ""
 
 
 # In English these are other words unless they are capitalised.
@@ -56,7 +58,9 @@ LANGUAGES = {
             day -2 = the? day before yesterday
             day 2 = the? day after tomorrow
             n -1 = {n} {unit} ago
-            n 1 = in {n} {unit}
+            n 1 = in exactly? {n} {unit}; exactly? {n} {unit} from now|today
+            from 0 = in? {n} week|weeks from {weekday}
+            open 0 = {n} {unit} on {weekday}; on? {weekday} week; today|tomorrow week
             week -1 = last week
             week 0 = this week
             week 1 = next week
@@ -77,12 +81,14 @@ LANGUAGES = {
             date 0 = on? the? {day} of? {month}; on? {month} the? {day}
             in 0 = in|until {month}
             since 0 = since {month}
+            since_day 0 = since this? {weekday}
         """,
         weekdays="monday tuesday wednesday thursday friday saturday sunday",
         months="january|jan february|feb march|mar april|apr may june|jun july|jul august|aug september|sep|sept "
         "october|oct november|nov december|dec",
         numbers="one|a|an two three four five six seven eight nine ten eleven twelve",
         units=("day|days", "week|weeks", "month|months", "year|years"),
+        ordinals="first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
         of="of",
         past=rf"\b(?:{'|'.join(_EN_PAST.split())}|have been|has been|(?!need|bed|red|feed|seed|speed|wed|indeed|shed"
         r"|hundred|united|fred|ted|ned|led|weed|embed|exceed|proceed|succeed|breed)\w{2,}ed)\b",
@@ -106,7 +112,8 @@ LANGUAGES = {
             day -2 = vorgestern
             day 2 = übermorgen
             n -1 = vor {n} {unit}
-            n 1 = in {n} {unit}
+            n 1 = in genau? {n} {unit}
+            open 0 = am? {weekday} in {n} {unit}
             week -1 = letzte|letzter|letzten|vergangene|vergangener|vergangenen|vorige|voriger woche
             week 0 = diese|dieser woche
             week 1 = nächste|nächster|nächsten|kommende|kommender|kommenden woche
@@ -127,11 +134,13 @@ LANGUAGES = {
             date 0 = am|den|dem? {day} {month}
             in 0 = im {month}
             since 0 = seit {month}
+            since_day 0 = seit diesem? {weekday}
         """,
         weekdays="montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag",
         months="januar|jänner februar märz april mai juni juli august september oktober november dezember",
         numbers="ein|eine|einer|einem|einen zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
         units=("tag|tage|tagen", "woche|wochen", "monat|monate|monaten", "jahr|jahre|jahren"),
+        ordinals="ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften zwölften",
         of="des",
         past=r"\b(?:war|waren|warst|hatte|hatten|wurde|wurden|ging|gingen|kam|kamen|sah|sahen|traf|trafen|fuhr|fuhren"
         r"|flog|flogen|blieb|gab|fand|begann|rief|schrieb|sprach|nahm|gestern|gewesen|machte|kaufte|besuchte)\b"
@@ -154,7 +163,7 @@ LANGUAGES = {
             day -2 = anteayer; antes de ayer; antier
             day 2 = pasado mañana
             n -1 = hace {n} {unit}; {n} {unit} atrás
-            n 1 = dentro de {n} {unit}; en {n} {unit}
+            n 1 = dentro de exactamente? {n} {unit}; en {n} {unit}
             week -1 = la? semana pasada; la pasada semana
             week 0 = esta semana
             week 1 = la? semana que viene; la? próxima semana; la? semana próxima
@@ -173,11 +182,13 @@ LANGUAGES = {
             date 0 = el? {day} de {month}
             in 0 = en {month}; hasta {month}
             since 0 = desde {month}
+            since_day 0 = desde el|este? {weekday}
         """,
         weekdays="lunes martes miércoles|miercoles jueves viernes sábado|sabado domingo",
         months="enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre noviembre diciembre",
         numbers="un|una|uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
         units=("día|días|dia|dias", "semana|semanas", "mes|meses", "año|años"),
+        ordinals="primero",
         of="de|del",
         past=r"\b(?:fue|fui|fuimos|fueron|era|eran|estaba|estuve|estuvo|estuvimos|tuve|tuvo|tuvimos|hice|hizo|hicimos"
         r"|dije|vi|vio|vimos|vino|vine|puse|puso|pude|pudo|di|dio|había|ayer|(?:he|has|ha|hemos|han)"
@@ -203,7 +214,7 @@ LANGUAGES = {
             day -2 = avant-hier
             day 2 = après-demain
             n -1 = il y a {n} {unit}
-            n 1 = dans {n} {unit}
+            n 1 = dans exactement? {n} {unit}
             week -1 = la? semaine dernière; la? semaine passée
             week 0 = cette semaine
             week 1 = la? semaine prochaine
@@ -222,12 +233,15 @@ LANGUAGES = {
             date 0 = le? {day} {month}
             in 0 = en {month}; jusqu['’]en {month}
             since 0 = depuis {month}
+            since_day 0 = depuis ce? {weekday}
+            open 0 = {weekday} en huit|quinze
         """,
         weekdays="lundi mardi mercredi jeudi vendredi samedi dimanche",
         months="janvier février|fevrier mars avril mai juin juillet août|aout septembre octobre novembre"
         " décembre|decembre",
         numbers="un|une deux trois quatre cinq six sept huit neuf dix onze douze",
         units=("jour|jours", "semaine|semaines", "mois", "an|ans|année|années"),
+        ordinals="premier",
         of="de",
         past=r"\b(?:étais|était|étaient|étions|avais|avait|avaient|hier|(?:ai|as|a|avons|avez|ont|suis|es|est"
         r"|sommes|êtes"
@@ -274,6 +288,7 @@ LANGUAGES = {
         months="gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
         numbers="un|una|uno due tre quattro cinque sei sette otto nove dieci undici dodici",
         units=("giorno|giorni", "settimana|settimane", "mese|mesi", "anno|anni"),
+        ordinals="primo",
         of="di|del",
         past=r"\b(?:ero|era|erano|eravamo|ieri|fu|(?:ho|hai|ha|abbiamo|avete|hanno|sono|sei|è|siamo|siete|l[’']ho)"
         r" (?:già |appena )?\w+(?:[aiu]t[oaei]|tt[oaei]|s[oaei]|rt[oaei])|\w+(?:avo|avamo|avano|evo|evamo|evano))\b",
@@ -312,12 +327,14 @@ LANGUAGES = {
             date 0 = em|no|o|a? dia? {day} de {month}
             in 0 = em {month}; até {month}
             since 0 = desde {month}
+            since_day 0 = desde a|o? {weekday}
         """,
         weekdays="segunda|segunda-feira terça|terça-feira quarta|quarta-feira quinta|quinta-feira sexta|sexta-feira "
         "sábado domingo",
         months="janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
         numbers="um|uma dois|duas três|tres quatro cinco seis sete oito nove dez onze doze",
         units=("dia|dias", "semana|semanas", "mês|meses", "ano|anos"),
+        ordinals="primeiro",
         of="de",
         past=r"\b(?:fui|foi|fomos|foram|era|eram|estava|estive|esteve|tive|teve|tivemos|fiz|fez|fizemos|vi|viu"
         r"|vimos|veio"
@@ -375,6 +392,7 @@ LANGUAGES = {
         "сентября|сентябре октября|октябре ноября|ноябре декабря|декабре",
         numbers="один|одну|одна два|две три четыре пять шесть семь восемь девять десять одиннадцать двенадцать",
         units=("день|дня|дней", "неделю|недели|недель", "месяц|месяца|месяцев", "год|года|лет"),
+        ordinals="первого второго третьего четвёртого пятого шестого седьмого восьмого девятого десятого",
         of="года",
         past=r"\b(?:вчера|(?!если|или|дела|недели|школа|цели|сила|модели|отдел|раздел|предел|начала\b|дели|мысли|стол"
         r"|футбол|угол|зал\b|была б)\w{2,}[аяиыуеёо]л(?:а|о|и)?(?:ся|сь)?|был[аои]?|ш[её]л|шл[аи]|пришл[аи]|ушл[аи])\b",

@@ -244,6 +244,8 @@ class _Page:
 
     def _iso(self, found: _Found) -> str:
         kind, offset = found.rule.kind, found.rule.offset
+        if kind == "open":
+            return ""
         if kind == "n":
             return self._counted(found)
         if kind in _UNITS:
@@ -254,7 +256,7 @@ class _Page:
             return (self.today + timedelta(offset)).isoformat()
         if kind in ("week", "weekend", "month", "year"):
             return self._period(kind, offset)
-        if kind in ("bare", "last", "this", "next", "agree", "coming", "weekday"):
+        if kind in ("bare", "last", "this", "next", "agree", "coming", "weekday", "since_day", "from"):
             return self._weekday(found)
         return self._day_and_month(found)
 
@@ -297,6 +299,9 @@ class _Page:
                 # Two readings in use: the coming one and that of next week.
                 "agree": coming if coming == days + 7 else None,
                 "this": days if days >= 0 else None,
+                # On that weekday itself: today, or a week ago.
+                "since_day": latest if days else None,
+                "from": coming + 7 * _number(found.groups.get("n", ""), words.numbers) if days else None,
             }[kind]
         return "" if distance is None else (self.today + timedelta(distance)).isoformat()
 
@@ -320,7 +325,7 @@ class _Page:
             year = {"past": past, "coming": today.year + (month < today.month)}.get(tense)
             recent = tense == "coming" and 0 < (today.month - month) % 12 <= 1 and not self._is_future(found)
             return "" if year is None or recent else f"{year:04}-{month:02}"
-        day = int(regex.match(r"\d+", found.groups["day"]).group())  # type: ignore[union-attr]
+        day = _day_number(found.groups["day"], words.ordinals)
         this = [
             date(year, month, day) for year in (today.year - 1, today.year, today.year + 1) if _fits(year, month, day)
         ]
@@ -356,6 +361,10 @@ class _Page:
             return ""
         if past or future:
             return "past" if past else "coming"
+        beside = self.text[sentence[0] : found.start] + self.text[found.end : sentence[1]]
+        if found.rule.kind in _BARE and not regex.search(r"\w", beside):
+            # "On Sunday": an answer, and what was asked is not known.
+            return ""
         wide_past, wide_future, wide_unclear = self._signs(found.rule.code, *sentence)
         if not wide_past and not wide_unclear:
             return "coming" if wide_future or not words.needs_future else ""
@@ -413,6 +422,11 @@ def _number(word: str, numbers: str) -> int:
     return int(word) if word.isdecimal() else _place(word, numbers.split()) + 1
 
 
+def _day_number(word: str, ordinals: str) -> int:
+    digits = regex.match(r"\d+", word)
+    return int(digits.group()) if digits else _number(word, ordinals)
+
+
 # Tables to patterns
 
 
@@ -428,7 +442,13 @@ def _dated_words(code: str) -> frozenset[str]:
 
 
 def _choices(words: Language, name: str) -> list[str]:
-    tables = {"weekday": words.weekdays, "month": words.months, "n": words.numbers, "unit": " ".join(words.units)}
+    tables = {
+        "weekday": words.weekdays,
+        "month": words.months,
+        "n": words.numbers,
+        "day": words.ordinals,
+        "unit": " ".join(words.units),
+    }
     return tables.get(name, "").replace("|", " ").split()
 
 
@@ -491,7 +511,7 @@ def _compiled(code: str, template: str) -> regex.Pattern[str]:
 
 def _piece(words: Language, piece: str) -> str:
     if piece == "{day}":
-        return rf"(?P<day>{_DAY}){_ORDINAL}"
+        return rf"(?:(?P<day>{'|'.join([_DAY, *words.ordinals.split()])}){_ORDINAL})"
     if piece[0] != "{":
         return f"(?:{piece})"
     name = piece[1:-1]

@@ -9,10 +9,11 @@ from typing import Any
 
 from .asking import Ask
 from .errors import ModelOutputError
-from .guards import content_terms, is_negated, is_user, speaks_of_plans
+from .guards import content_terms, is_negated, is_user
 from .prompts import load_prompt
 from .records import FACT_TYPES, FactType, Kind
 from .replies import read_object
+from .tense import speaks_of_plans
 
 # Together they take about as many tokens as one message.
 BATCH_SIZE = 6

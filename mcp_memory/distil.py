@@ -5,22 +5,34 @@ passed over, and every statement is checked against its source. A message that t
 reported as undecided, and its own words stay.
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 import regex
 
 from . import budget
+from .asking import Answer, Ask
 from .dates import annotate
 from .errors import ModelOutputError
-from .guards import Source, check, is_only_asking, only_confirms, speaks_in_first_person, without_repetition
+from .guards import Source, check, only_confirms, only_repeats_a_request, own_words, without_repetition
 from .languages import LANGUAGES
 from .prompts import Prompt, Task, load_prompt
 from .records import About, Episode, Message
 from .redact import redact
-from .replies import EXTRACTION_SCHEMA, Extraction, Gate, read_extraction
+from .replies import AGENT_SCHEMA, EXTRACTION_SCHEMA, KEEPING_SCHEMA, Extraction, Gate, read_extraction
+from .sift import (
+    asks_to_remember,
+    is_mere_courtesy,
+    is_only_asking,
+    is_own_statement,
+    is_question,
+    is_riddle,
+    readable,
+    sentences,
+    speaks_in_first_person,
+)
 from .text import detect_language
 
 MAX_OUTPUT_TOKENS = 320
@@ -44,22 +56,6 @@ _WHO = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "T
 # How much of an answer that was none is shown to the model again.
 _MAX_SHOWN_CHARS = 200
 _REPAIR = "That is no answer in the form asked for. Give the JSON object only, with kind and short facts."
-
-
-class Answer(Protocol):
-    """What an answer of a model must tell."""
-
-    @property
-    def text(self) -> str:
-        """The answer, without thoughts."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the model came to its end by itself."""
-
-
-# Asks the model: request, schema, most tokens of the answer.
-Ask = Callable[[Sequence[Mapping[str, str]], Mapping[str, Any], int], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +143,14 @@ def _readings(episode: Episode, left_out: Container[int], around: Surroundings) 
         if message.role == "assistant" or episode.about == "agent":
             if speaks_in_first_person(text):
                 yield _Reading(source, text, "agent", "agent", before, keeps_words=episode.about == "agent")
-        elif message.role == "user" and text.strip() and not is_only_asking(text):
+        elif message.role == "user" and not _says_nothing(text, before):
             yield _Reading(source, text, "extract", "user", before, keeps_words=True)
+
+
+def _says_nothing(text: str, before: Sequence[Message]) -> bool:
+    # To a question "yes" is an answer.
+    is_asked = bool(before) and before[-1].role == "assistant" and is_question(before[-1].content)
+    return not text.strip() or is_only_asking(text) or (is_mere_courtesy(text) and not is_asked)
 
 
 def _correction_after(shown: Sequence[tuple[int, Message]], place: int) -> int | None:
@@ -167,34 +169,82 @@ def _read(
     prompt = load_prompt(reading.task)
     # Dates first: a placeholder in place of a secret must not come between a word and its date.
     text = redact(annotate(reading.text, episode.observed_at))
+    text = _worth_reading(text, reading)
     language = detect_language(text)
     above = _known(around)
     turns = [_turn(message) for message in reading.earlier if message.content.strip()]
     days = _days(episode, around)
     parts = budget.split_text(text, MESSAGE_TOKENS)
-    for place, part in enumerate(parts):
-        tail = [f"User: … {budget.split_text(parts[place - 1], _TAIL_TOKENS)[-1]}"] if place else []
-        context = "\n".join((*above, *_earlier([*turns, *tail]), days))
-        question = f"{context}\n<message>\n{part}\n</message>\n{_order(language)}"
-        extraction = _ask_twice(prompt.messages(language, question), ask)
+    # Pieces to read, each with what was said in the same message before it.
+    pieces = [(part, parts[place - 1] if place else "") for place, part in enumerate(parts)]
+    while pieces:
+        piece, before = pieces.pop(0)
+        said = [f"{_WHO['user']}: … {budget.split_text(before, _TAIL_TOKENS)[-1].strip()}"] if before else []
+        context = "\n".join((*above, *_earlier([*turns, *said]), days))
+        request = prompt.messages(language, f"{context}\n<message>\n{piece}\n</message>\n{_order(language)}")
+        answer, extraction = _asked(request, _schema(reading, piece), ask)
+        if extraction is None or not extraction.is_whole:
+            halves = _halves(piece, before)
+            if halves:
+                # Small models lose themselves in texts of many topics, not in short ones.
+                pieces = halves + pieces
+                continue
+            extraction = _asked_again(request, answer, extraction, _schema(reading, piece), ask)
         if not extraction.is_whole and reading.keeps_words:
             distilled.undecided.add(reading.source)
-        yield from _checked(extraction, Source(part, context, language, prompt.marks), reading, prompt, distilled)
+        yield from _checked(extraction, Source(piece, context, language, prompt.marks), reading, prompt, distilled)
+        if extraction.gate == "other" and not extraction.statements and reading.keeps_words:
+            pieces = _own_sentences(piece, before) + pieces
+
+
+def _worth_reading(text: str, reading: _Reading) -> str:
+    """What of a message the model is shown, '' for nothing; as it was said where nothing is left out."""
+    kept = readable(text)
+    if reading.about == "agent":
+        kept = [sentence for sentence in kept if is_own_statement(sentence)]
+    return text if kept == sentences(text) else "\n".join(kept)
+
+
+def _halves(piece: str, before: str) -> list[tuple[str, str]]:
+    """A text of several sentences as two, each with what stands before it."""
+    said = sentences(piece)
+    middle = len(said) // 2
+    if not middle:
+        return []
+    first, second = "\n".join(said[:middle]), "\n".join(said[middle:])
+    return [(first, before), (second, first)]
+
+
+def _own_sentences(piece: str, before: str) -> list[tuple[str, str]]:
+    """The sentences in which somebody speaks of themselves, each with what stands before it, of a text of several.
+
+    A task or a greeting beside them makes a small model pass the whole text over; alone they are read.
+    """
+    said = sentences(piece)
+    if len(said) == 1 or is_riddle(piece):
+        return []
+    return [
+        (sentence, "\n".join(said[:place]) or before)
+        for place, sentence in enumerate(said)
+        if is_own_statement(sentence)
+    ]
 
 
 def _checked(
     extraction: Extraction, source: Source, reading: _Reading, prompt: Prompt, distilled: Distilled
 ) -> Iterator[Statement]:
     for text in without_repetition(extraction.statements):
-        if reading.about == "agent" and only_confirms(text, _said_by_user(reading), source.language):
+        if _is_idle(text, source, reading, extraction.gate):
             continue
         checked = check(text, source)
+        if extraction.gate == "other" and (checked.flaw or not is_own_statement(own_words(text, source))):
+            continue
         if checked.text:
             yield Statement(
                 source=reading.source,
                 text=checked.text,
                 about=reading.about,
-                gate=extraction.gate,
+                gate=extraction.gate if extraction.gate != "other" else "about_user",
                 language=source.language,
                 prompt=prompt.fingerprint,
                 is_verbatim=bool(checked.flaw),
@@ -202,6 +252,13 @@ def _checked(
         elif reading.keeps_words and checked.flaw not in ("secret", "meta", "leak", "support"):
             # Something was said, and neither the model's words nor a sentence of the person's own will do.
             distilled.undecided.add(reading.source)
+
+
+def _is_idle(statement: str, source: Source, reading: _Reading, gate: Gate) -> bool:
+    """Whether a statement, true or not, only gives back what was asked for or just told."""
+    if reading.about == "agent":
+        return only_confirms(statement, source.message, _said_by_user(reading), source.language)
+    return gate != "wish" and only_repeats_a_request(statement, source)
 
 
 def _said_by_user(reading: _Reading) -> str:
@@ -253,27 +310,34 @@ def _order(language: str) -> str:
     return f"Facts in {LANGUAGES[language].name}:" if language in LANGUAGES else "Facts in the message's language:"
 
 
-def _ask_twice(request: list[dict[str, str]], ask: Ask) -> Extraction:
-    """The answer; one that cannot be used or was cut is asked for once more, and then the fuller of both counts."""
-    first: Extraction | None = None
-    answer = ask(request, EXTRACTION_SCHEMA, MAX_OUTPUT_TOKENS)
+def _schema(reading: _Reading, text: str) -> Mapping[str, Any]:
+    if reading.about == "agent":
+        return AGENT_SCHEMA
+    return KEEPING_SCHEMA if asks_to_remember(text) else EXTRACTION_SCHEMA
+
+
+def _asked(request: list[dict[str, str]], schema: Mapping[str, Any], ask: Ask) -> tuple[Answer, Extraction | None]:
+    """The answer and what it says, None where it is no answer in the form asked for."""
+    answer = ask(request, schema, MAX_OUTPUT_TOKENS)
     try:
-        first = read_extraction(answer.text, is_complete=answer.is_complete)
-        if first.is_whole:
-            return first
+        return answer, read_extraction(answer.text, is_complete=answer.is_complete)
     except ModelOutputError:
-        pass
+        return answer, None
+
+
+def _asked_again(
+    request: list[dict[str, str]], answer: Answer, first: Extraction | None, schema: Mapping[str, Any], ask: Ask
+) -> Extraction:
+    """What a second answer says, or where both were cut what both say."""
     again = [
         *request,
         {"role": "assistant", "content": answer.text[:_MAX_SHOWN_CHARS] or "…"},
         {"role": "user", "content": _REPAIR},
     ]
-    answer = ask(again, EXTRACTION_SCHEMA, MAX_OUTPUT_TOKENS)
-    try:
-        second = read_extraction(answer.text, is_complete=answer.is_complete)
-    except ModelOutputError:
+    answer, second = _asked(again, schema, ask)
+    if second is None:
         if first is None:
-            raise
+            raise ModelOutputError("the model gave no answer in the form asked for, twice", hint="set another model")
         return first
     if second.is_whole or first is None:
         return second

@@ -6,15 +6,15 @@ date, are never wrong.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Literal
 
 import regex
 
-from .change_words import CHANGE_WORDS, PAST_WORDS, PLAN_WORDS
-from .languages import LANGUAGES, Language
+from .languages import LANGUAGES
 from .mentions import find_mentions
 from .redact import PLACEHOLDER, holds_secret
+from .sift import has_word, is_question, language_of, sentences
 from .text import detect_language, fold, normalise, terms
 
 MAX_STATEMENT_CHARS = 500
@@ -24,8 +24,9 @@ _MIN_STEM = 4
 # What an assistant says of itself must bring this much that the user had not said, or it only confirms.
 _MIN_NEW_TERMS = 2
 _MIN_TERMS = 3
-_SENTENCE = regex.compile(r"[^.!?…。！？؟\n]+[.!?…。！？؟]*(?:\s|$|(?<=[。！？]))|[^.!?…。！？؟\n]+")
-_CLAUSE_MARK = regex.compile(r"[,;:，、；：،—–]|\s-\s")
+# In these whoever speaks of themselves says so by a pronoun.
+_NAMES_ITS_SUBJECT = frozenset({"en", "de", "fr"})
+_CLAUSE_MARK = regex.compile(r"[;，、；：،—–]|[,:](?!\d)|\s-\s")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 _NUMBER = regex.compile(r"\p{Nd}+")
 # What models say about the message instead of about the person.
@@ -92,11 +93,8 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     if not overlaps:
         return "support"
     # "A" and "one" are words that any sentence may bring.
-    if (
-        numbers_in(statement, source.language)
-        - numbers_in(f"{source.message}\n{source.context}", source.language)
-        - {"1"}
-    ):
+    said = numbers_in(f"{source.message}\n{source.context}", source.language)
+    if numbers_in(statement, source.language) - said - {"1"}:
         return "number"
     if any(not is_named_in(name, everything, source.language) for name in names_in(statement, source.language)):
         return "name"
@@ -107,47 +105,45 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     return "subject" if all(_speaks_of_another(clause, statement, source.language) for clause in overlaps) else ""
 
 
-def only_confirms(statement: str, said_by_user: str, language: str) -> bool:
-    """Whether an assistant's statement about itself says little besides what the user had just told it.
+def only_confirms(statement: str, own: str, said_by_user: str, language: str) -> bool:
+    """Whether an assistant's statement about itself takes little from its own message that the user had not just said.
 
-    >>> only_confirms("The assistant noted shoe size 43.", "my shoe size is 43", "en")
+    >>> only_confirms("The assistant noted shoe size 43.", "Noted, size 43.", "my shoe size is 43", "en")
     True
     """
-    wanted = content_terms(statement, language) - {"assistant", "assistent", "asistente"}
-    brings = wanted - content_terms(said_by_user, language)
-    return len(wanted) < _MIN_TERMS or len(brings) < _MIN_NEW_TERMS
+    taken = content_terms(statement, language) & content_terms(own, language)
+    return len(taken) < _MIN_TERMS or len(taken - content_terms(said_by_user, language)) < _MIN_NEW_TERMS
+
+
+def only_repeats_a_request(statement: str, source: Source) -> bool:
+    """Whether a statement says that the user wants what the message asks for, or what nobody in it says of themselves.
+
+    >>> only_repeats_a_request("The user is looking for a cafe.", Source("I'm new. Where can I sit?", "", "en"))
+    False
+    >>> only_repeats_a_request("The user wants to sit down.", Source("I'm new. Where can I sit?", "", "en"))
+    True
+    """
+    # A short message does not show its language; what the model made of it does.
+    language = source.language or detect_language(statement)
+    known = language_of(language)
+    if not has_word(statement, known.wants) or has_word(source.message, known.wants):
+        return False
+    says_nothing = language in _NAMES_ITS_SUBJECT and not has_word(source.message, known.first_person)
+    return says_nothing or is_question(own_words(statement, source))
 
 
 def own_words(statement: str, source: Source) -> str:
     """The sentence of the message that a statement comes from, '' where none can be told or it held a secret."""
-    sentences = sentences_of(source.message)
-    if len(sentences) == 1:
-        best = sentences[0]
+    said = sentences(source.message)
+    if len(said) == 1:
+        best = said[0]
     else:
         wanted = content_terms(statement, source.language)
-        shared = [len(wanted & content_terms(sentence, source.language)) for sentence in sentences]
+        shared = [len(wanted & content_terms(sentence, source.language)) for sentence in said]
         if not shared or not max(shared):
             return ""
-        best = sentences[shared.index(max(shared))]
+        best = said[shared.index(max(shared))]
     return "" if PLACEHOLDER in best or len(best) > 2 * MAX_STATEMENT_CHARS else best
-
-
-def is_only_asking(text: str) -> bool:
-    """Whether every sentence is a question in which nobody speaks of themselves: nothing to remember.
-
-    >>> is_only_asking("What's the capital of Peru?"), is_only_asking("Can I eat nuts with my allergy?")
-    (True, False)
-    """
-    sentences = sentences_of(text)
-    first_person = _language(detect_language(text)).first_person
-    return bool(sentences) and all(
-        sentence[-1] in "?？؟" and not _has(sentence, first_person) for sentence in sentences
-    )
-
-
-def speaks_in_first_person(text: str) -> bool:
-    """Whether whoever says this speaks of themselves."""
-    return _has(text, _language(detect_language(text)).first_person)
 
 
 def _without_secret(statement: str) -> str:
@@ -171,9 +167,9 @@ def _clauses_by_overlap(statement: str, source: Source) -> list[str]:
 
 
 def _clauses(text: str, language: str) -> Iterator[str]:
-    conjunctions = _language(language).conjunctions
-    for sentence in _SENTENCE.finditer(text):
-        for part in _CLAUSE_MARK.split(sentence.group()):
+    conjunctions = language_of(language).conjunctions
+    for sentence in sentences(text):
+        for part in _CLAUSE_MARK.split(sentence):
             words = part.split(" ")
             start = 0
             for place, word in enumerate(words):
@@ -183,20 +179,20 @@ def _clauses(text: str, language: str) -> Iterator[str]:
             yield " ".join(words[start:])
 
 
-def content_terms(text: str, language: str) -> set[str]:
+@lru_cache(maxsize=1024)
+def content_terms(text: str, language: str) -> frozenset[str]:
     """Content terms; the words for the user are left out, since a message says "I"."""
     lowered = text.casefold()
     for name in _users(language):
         lowered = lowered.replace(name, " ")
-    return {form for term in terms(lowered, [language or "en"]) for form in term if not form.isdigit()} | set(
-        _NUMBER.findall(lowered)
-    )
+    words = {form for term in terms(lowered, [language or "en"]) for form in term if not form.isdigit()}
+    return frozenset(words.union(_NUMBER.findall(lowered)))
 
 
 def numbers_in(text: str, language: str) -> set[str]:
     """The numbers in a text, in digits; small ones also where they are written as words."""
     found = {number.lstrip("0") or "0" for number in _NUMBER.findall(text)}
-    words = _language(language).numbers
+    words = language_of(language).numbers
     if language in ("zh", "ja"):
         return found | {str(value) for word, value in words.items() if word in text}
     spoken = {match.group().casefold() for match in _WORD.finditer(text)}
@@ -211,7 +207,7 @@ def names_in(statement: str, language: str) -> Iterator[str]:
 
 
 def is_named_in(key: str, everything: str, language: str) -> bool:
-    """Whether every word of a name stands in a folded text; cases and possessives change its end only."""
+    """Whether every word of a name was said; cases and possessives change its end only."""
     if language in ("zh", "ja"):
         return key in everything
     return all(
@@ -220,7 +216,21 @@ def is_named_in(key: str, everything: str, language: str) -> bool:
 
 
 def is_negated(text: str, language: str) -> bool:
-    return _has(text, _language(language).negations)
+    return has_word(text, language_of(language).negations)
+
+
+def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
+    """Whether a statement says of the user what its source says of "him" or of somebody named, and not of oneself."""
+    users = _users(language)
+    lowered = statement.casefold().lstrip("\"'“ ")
+    about_user = any(lowered.startswith(user) and lowered[len(user) :][:2] not in ("'s", "’s") for user in users)
+    if not about_user or has_word(clause, language_of(language).first_person):
+        return False
+    opening = clause.strip()
+    if has_word(opening.partition(" ")[0], language_of(language).others):
+        return True
+    first = next(iter(find_mentions(clause, languages=[language])), None)
+    return first is not None and opening.startswith(first.name) and first.key not in fold(lowered)
 
 
 def is_user(phrase: str) -> bool:
@@ -232,65 +242,8 @@ def is_user(phrase: str) -> bool:
     return phrase.casefold().strip() in {name for language in LANGUAGES.values() for name in language.user}
 
 
-def speaks_of_change(text: str, language: str) -> bool:
-    """Whether a statement says that something has become otherwise or has ended."""
-    return _has_phrase(text, CHANGE_WORDS.get(language, ""))
-
-
-def speaks_of_plans(text: str, language: str) -> bool:
-    """Whether a statement tells what is intended, wished for or possible."""
-    return _has_phrase(text, PLAN_WORDS.get(language, ""))
-
-
-def speaks_of_past(text: str, language: str) -> bool:
-    """Whether a statement tells how something was and no longer is."""
-    return _has_phrase(text, PAST_WORDS.get(language, ""))
-
-
-def _has_phrase(text: str, alternatives: str) -> bool:
-    pattern = _phrase_pattern(alternatives)
-    return bool(alternatives) and pattern.search(text) is not None
-
-
-@cache
-def _phrase_pattern(alternatives: str) -> regex.Pattern[str]:
-    words = "|".join(regex.escape(word.replace("_", " ")) for word in alternatives.split())
-    # Scripts without spaces have no word borders.
-    border = "" if regex.search(r"[\p{Han}\p{Hiragana}]", alternatives) else r"\b"
-    return regex.compile(f"{border}(?:{words}){border}", regex.IGNORECASE)
-
-
-def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
-    """Whether a statement says of the user what its source says of somebody named, without a word for oneself."""
-    users = _users(language)
-    lowered = statement.casefold().lstrip("\"'“ ")
-    about_user = any(lowered.startswith(user) and lowered[len(user) :][:2] not in ("'s", "’s") for user in users)
-    if not about_user or _has(clause, _language(language).first_person):
-        return False
-    first = next(iter(find_mentions(clause, languages=[language])), None)
-    return first is not None and clause.strip().startswith(first.name) and first.key not in fold(lowered)
-
-
-def _language(code: str) -> Language:
-    """What is known of a language; where it is not one of those known, English serves."""
-    return LANGUAGES.get(code, LANGUAGES["en"])
-
-
 def _users(code: str) -> tuple[str, ...]:
     return LANGUAGES[code].user if code in LANGUAGES else ()
-
-
-def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, in order."""
-    return [sentence for match in _SENTENCE.finditer(text) if (sentence := match.group().strip())]
-
-
-def _has(text: str, words: frozenset[str]) -> bool:
-    spoken = [match.group().casefold() for match in _WORD.finditer(text)]
-    if not words.isdisjoint(spoken):
-        return True
-    inside = [word[1:] for word in words if word.startswith("~")]
-    return any(part in word for part in inside for word in spoken)
 
 
 def without_repetition(statements: Sequence[str]) -> list[str]:

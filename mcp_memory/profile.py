@@ -7,13 +7,14 @@ from typing import Any
 from . import budget
 from .asking import Answer, Ask, ask_twice
 from .errors import ModelOutputError
-from .guards import Source, find_flaw, sentences_of
+from .guards import Source, find_flaw
 from .knowledge import get_profile, save_profile
 from .languages import LANGUAGES
 from .prompts import load_prompt
 from .records import Filters, Memory, Profile
 from .redact import redact
 from .replies import read_object
+from .sift import sentences
 from .stores import Stores
 
 logger = logging.getLogger(__name__)
@@ -101,10 +102,10 @@ def _most_important(memories: Sequence[Memory]) -> list[Memory]:
 def _read(answer: Answer, source: Source) -> str:
     """The sentences of a summary that hold, in order."""
     value, _ = read_object(answer.text)
-    sentences = sentences_of(redact(str(value.get("summary") or "")))
+    said = sentences(redact(str(value.get("summary") or "")))
     if not answer.is_complete:
-        sentences = sentences[:-1]
-    sound = [sentence for sentence in sentences if find_flaw(sentence, source) in ("", "meta")]
+        said = said[:-1]
+    sound = [sentence for sentence in said if find_flaw(sentence, source) in ("", "meta")]
     if not sound:
         raise ModelOutputError("no sentence of the summary stands in the memories", hint="it is made anew later")
     return " ".join(dict.fromkeys(sound))

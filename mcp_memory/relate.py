@@ -16,11 +16,9 @@ from .guards import (
     is_user,
     names_in,
     numbers_in,
-    speaks_of_change,
-    speaks_of_past,
-    speaks_of_plans,
 )
 from .records import FactType, Kind
+from .tense import speaks_of_change, speaks_of_past, speaks_of_plans
 from .text import fold, normalise
 
 Verdict = Literal["same", "changed", "other"]
@@ -140,9 +138,9 @@ def _same_subject(one: Told, other: Told) -> bool:
     return bool(these & those) or these == those
 
 
-def _subject_terms(told: Told) -> set[str]:
+def _subject_terms(told: Told) -> frozenset[str]:
     """What names the subject; nothing for the user, and where nobody has described it."""
-    return set() if is_user(told.subject) else content_terms(told.subject, told.language)
+    return frozenset() if is_user(told.subject) else content_terms(told.subject, told.language)
 
 
 def _stands_in(value: str, told: Told) -> bool:
@@ -163,5 +161,5 @@ def _names_stand_in(one: Told, other: Told) -> bool:
 
 def _subject_stands_in(one: Told, other: Told) -> bool:
     # In the other's language: of two short texts one may be taken for another language.
-    wanted = set() if is_user(one.subject) else content_terms(one.subject, other.language)
+    wanted = frozenset() if is_user(one.subject) else content_terms(one.subject, other.language)
     return wanted <= content_terms(other.text, other.language)

@@ -10,27 +10,39 @@ from pydantic_core import from_json
 
 from .errors import ModelOutputError
 
-Gate = Literal["about_user", "about_others", "wish", "other"]
+# What a message is about; "own_work" is said of an assistant's.
+Gate = Literal["about_user", "about_others", "wish", "own_work", "other"]
 _GATES: tuple[Gate, ...] = get_args(Gate)
 MAX_STATEMENTS = 24
 _FENCE = regex.compile(r"```[a-zA-Z]*\s*(.*?)(?:```|\Z)", regex.DOTALL)
 _AGAIN = "ask the model again, or set another one"
 
-# Small: servers compile it to a grammar, and field order is generation order, so the gate comes first.
-EXTRACTION_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "kind": {"type": "string", "enum": list(_GATES)},
-        "facts": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_STATEMENTS},
-    },
-    "required": ["kind", "facts"],
-    "additionalProperties": False,
-}
+
+def _schema(*gates: Gate) -> Mapping[str, Any]:
+    # Small: servers compile it to a grammar, and field order is generation order, so the gate comes first.
+    return {
+        "type": "object",
+        "properties": {
+            "kind": {"type": "string", "enum": list(gates)},
+            "facts": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_STATEMENTS},
+        },
+        "required": ["kind", "facts"],
+        "additionalProperties": False,
+    }
+
+
+EXTRACTION_SCHEMA = _schema("about_user", "about_others", "wish", "other")
+# For a message that says itself that it is to be kept.
+KEEPING_SCHEMA = _schema("about_user", "about_others", "wish")
+AGENT_SCHEMA = _schema("own_work", "other")
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The statements that a model read out of one message. `is_whole` is false when its answer was cut."""
+    """The statements that a model read out of one message. `is_whole` is false when its answer was cut.
+
+    Those beside gate "other" are doubtful: small models list them and say that there is nothing to keep.
+    """
 
     gate: Gate
     statements: tuple[str, ...]
@@ -53,7 +65,7 @@ def read_extraction(text: str, *, is_complete: bool) -> Extraction:
     if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
         raise ModelOutputError("the answer's facts are no list of texts", hint=_AGAIN)
     statements = tuple(dict.fromkeys(fact.strip() for fact in facts if fact.strip()))[:MAX_STATEMENTS]
-    return Extraction(gate, () if gate == "other" else statements, is_whole=is_complete and not was_cut)
+    return Extraction(gate, statements, is_whole=is_complete and not was_cut)
 
 
 def read_object(text: str) -> tuple[dict[str, Any], bool]:

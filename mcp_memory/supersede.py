@@ -15,12 +15,12 @@ from .asking import Ask
 from .compare import compare
 from .describe import Description
 from .errors import McpMemoryError, ModelOutputError
-from .guards import sentences_of
 from .knowledge import facts_of_memories, facts_of_types
 from .records import Draft, Episode, Memory, Receipt, Selection, Sighting
 from .relate import SINGLE_BY_RELATION, SINGLE_VALUED, Told, Verdict, disposed, is_worth_asking
 from .resolve import Resolution
 from .search import search
+from .sift import sentences
 from .stores import Stores
 
 _N_CANDIDATES = 6
@@ -127,7 +127,7 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
 
 def _is_one_statement(memory: Memory) -> bool:
     """Whether nothing else would end with it: no turn of a conversation, no longer text."""
-    is_short = len(memory.text) <= _MAX_CHARS and len(sentences_of(memory.text)) == 1
+    is_short = len(memory.text) <= _MAX_CHARS and len(sentences(memory.text)) == 1
     return is_short and memory.kind not in ("message", "procedure")
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -86,9 +87,7 @@ def test_the_newest_earlier_turns_are_kept_when_there_are_too_many() -> None:
     assert "turn number 0:" not in model.questions[0]
 
 
-@pytest.mark.parametrize(
-    "word", ["supercalifragilistic ", "я помню ", "私は猫が好きです。", "4111-xyz=+/ ", "اسمي آنا "]
-)
+@pytest.mark.parametrize("word", ["supercalifragilistic ", "я помню ", "私は猫が好きです。", "4111-xyz ", "اسمي آنا "])
 def test_no_request_exceeds_the_context_however_much_there_is(word: str) -> None:
     model = ScriptedModel()
     long = word * (30_000 // len(word))
@@ -101,7 +100,7 @@ def test_no_request_exceeds_the_context_however_much_there_is(word: str) -> None
 
 
 def test_each_part_of_a_long_message_is_read_after_the_end_of_the_one_before() -> None:
-    model = ScriptedModel()
+    model = ScriptedModel(facts("The user lives in Ghent."), NOTHING)
     distil(episode("I live in Ghent. " + "The weather was fine. " * 400 + "My cat is called Moth."), (), NOBODY, model)
     assert "I live in Ghent." in model.questions[0]
     assert "User: … " in model.questions[1]
@@ -119,6 +118,53 @@ def test_questions_tools_systems_and_empty_messages_are_not_asked_about() -> Non
     )
     assert distil(episode(*messages), (), NOBODY, model).statements == []
     assert model.requests == []
+
+
+def test_what_was_pasted_or_merely_asked_is_not_shown() -> None:
+    model = ScriptedModel()
+    said = "it's for my shop. can you tell me what is wrong?\n```\nI am a comment\n```"
+    distil(episode(said), (), NOBODY, model)
+    assert "<message>\nit's for my shop.\n</message>" in model.questions[0]
+    assert "comment" not in model.questions[0]
+
+
+def test_thanks_are_not_asked_about_but_a_short_answer_is() -> None:
+    model = ScriptedModel()
+    distil(episode("ok, thanks!", Message("assistant", "Do you have children?"), "yes!"), (), NOBODY, model)
+    assert ["<message>\nyes!" in question for question in model.questions] == [True]
+
+
+def test_own_sentences_beside_a_task_are_read_again_alone_where_the_model_saw_nothing() -> None:
+    model = ScriptedModel(NOTHING, facts("The user prefers tabs in JavaScript.", kind="wish"))
+    distilled = distil(episode("Make this async please. In my JavaScript I prefer tabs."), (), NOBODY, model)
+    assert "<message>\nIn my JavaScript I prefer tabs.\n</message>" in model.questions[1]
+    assert [statement.text for statement in distilled.statements] == ["The user prefers tabs in JavaScript."]
+
+
+def test_a_riddle_is_not_taken_apart() -> None:
+    model = ScriptedModel()
+    distil(episode("I have cities but no houses. What am I?"), (), NOBODY, model)
+    assert len(model.requests) == 1
+
+
+def test_statements_beside_a_gate_that_says_nothing_count_where_somebody_states_them_of_themselves() -> None:
+    answer = facts("The user's NAS is a Synology.", "The format is fine.", kind="other")
+    message = "My NAS is a Synology. The format is fine."
+    distilled = distil(episode(message), (), NOBODY, ScriptedModel(answer))
+    assert [(item.text, item.gate) for item in distilled.statements] == [
+        ("The user's NAS is a Synology.", "about_user")
+    ]
+
+
+def test_what_is_to_be_remembered_cannot_be_called_nothing() -> None:
+    kinds: list[list[str]] = []
+
+    def ask(_request: object, schema: Any, _limit: int) -> Answered:
+        kinds.append(schema["properties"]["kind"]["enum"])
+        return NOTHING
+
+    distil(episode("Remember that the key is under the mat.", "I have a cat."), (), NOBODY, ask)
+    assert ["other" in enum for enum in kinds] == [False, True]
 
 
 def test_what_the_assistant_says_of_itself_goes_through_its_own_prompt_into_its_own_memories() -> None:

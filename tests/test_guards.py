@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_memory.guards import Source, check, find_flaw, is_only_asking, own_words, without_repetition
+from mcp_memory.guards import (
+    Source,
+    check,
+    find_flaw,
+    only_confirms,
+    only_repeats_a_request,
+    own_words,
+    without_repetition,
+)
 from mcp_memory.text import detect_language
 
 
@@ -53,6 +61,7 @@ def test_what_the_message_says_passes(statement: str, message: str) -> None:
         ("meta", "The user asked about the weather.", "what is the weather like? I need an umbrella"),
         ("meta", "The message contains no facts.", "I had a lovely message of facts"),
         ("subject", "The user works nights at the port.", "Priya works nights at the port."),
+        ("subject", "The user turns 80 in July.", "I'm here for my dad, he turns 80 in July"),
     ],
 )
 def test_what_it_does_not_say_is_caught(flaw: str, statement: str, message: str) -> None:
@@ -88,19 +97,24 @@ def test_of_a_statement_with_a_secret_only_the_clauses_without_it_stay() -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("statement", "message", "expected"),
     [
-        ("What's the capital of Peru?", True),
-        ("Can I eat nuts with my allergy?", False),
-        ("I moved. What's the capital of Peru?", False),
-        ("¿Cuál es la capital de Perú?", True),
-        ("秘鲁的首都是哪里？", True),
-        ("我可以吃坚果吗？", False),
-        ("", False),
+        ("The user wants a quiet place.", "I'm a paralegal. Where can I find a quiet place?", True),
+        ("The user wants to fix the error.", "yep was an error. fixed, cheers", True),
+        ("The user needs gluten-free food.", "I need gluten-free food.", False),
+        ("The user is a paralegal.", "I'm a paralegal. Where can I sit?", False),
+        ("El usuario quiere dormir.", "Tengo un perro. ¿Dónde puedo dormir?", True),
     ],
 )
-def test_a_question_that_is_not_about_oneself_holds_nothing(text: str, expected: bool) -> None:
-    assert is_only_asking(text) is expected
+def test_what_the_message_asks_for_is_no_wish_of_the_user(statement: str, message: str, expected: bool) -> None:
+    assert only_repeats_a_request(statement, source(message)) is expected
+
+
+def test_an_assistant_must_say_something_that_the_user_had_not_and_that_its_message_holds() -> None:
+    said = "please enter boots 27.5 and weight 81"
+    assert only_confirms("The assistant entered everything into the system.", "Done, I have entered it.", said, "en")
+    assert only_confirms("The assistant entered weight 81.", "I entered weight 81.", said, "en")
+    assert not only_confirms("The assistant deleted old snapshots.", "I deleted the old snapshots.", said, "en")
 
 
 def test_repetitions_count_once_whatever_their_end() -> None:

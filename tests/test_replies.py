@@ -59,9 +59,9 @@ def test_an_answer_of_another_shape_is_refused_and_never_taken_for_nothing_to_re
         read_extraction(text, is_complete=True)
 
 
-def test_what_the_gate_calls_other_holds_no_statements() -> None:
+def test_what_stands_beside_the_gate_other_is_told_with_the_gate() -> None:
     read = read_extraction('{"kind": "other", "facts": ["The user says hello."]}', is_complete=True)
-    assert (read.statements, read.is_whole) == ((), True)
+    assert (read.gate, read.statements) == ("other", ("The user says hello.",))
 
 
 def test_repetitions_and_loops_are_bounded() -> None:

@@ -1,9 +1,12 @@
-"""Words by which a statement tells of a change, of a plan or of the past, by language. Data only.
+"""Whether a statement tells of a change, of a plan or of the past, by the words that say so in its language.
 
 `_` stands for a space; in scripts without spaces a word is looked for anywhere.
 """
 
 from collections.abc import Mapping
+from functools import cache
+
+import regex
 
 # What says that something has become otherwise or has ended.
 CHANGE_WORDS: Mapping[str, str] = {
@@ -95,3 +98,31 @@ PAST_WORDS: Mapping[str, str] = {
     "ja": "以前 かつて 昔 まで でした いました",
     "ar": "حتى كان كانت سابقا عاش عاشت",
 }
+
+
+def speaks_of_change(text: str, language: str) -> bool:
+    """Whether a statement says that something has become otherwise or has ended."""
+    return _has_phrase(text, CHANGE_WORDS.get(language, ""))
+
+
+def speaks_of_plans(text: str, language: str) -> bool:
+    """Whether a statement tells what is intended, wished for or possible."""
+    return _has_phrase(text, PLAN_WORDS.get(language, ""))
+
+
+def speaks_of_past(text: str, language: str) -> bool:
+    """Whether a statement tells how something was and no longer is."""
+    return _has_phrase(text, PAST_WORDS.get(language, ""))
+
+
+def _has_phrase(text: str, alternatives: str) -> bool:
+    pattern = _phrase_pattern(alternatives)
+    return bool(alternatives) and pattern.search(text) is not None
+
+
+@cache
+def _phrase_pattern(alternatives: str) -> regex.Pattern[str]:
+    words = "|".join(regex.escape(word.replace("_", " ")) for word in alternatives.split())
+    # Scripts without spaces have no word borders.
+    border = "" if regex.search(r"[\p{Han}\p{Hiragana}]", alternatives) else r"\b"
+    return regex.compile(f"{border}(?:{words}){border}", regex.IGNORECASE)
