@@ -14,7 +14,7 @@ import regex
 
 from . import budget
 from .asking import Answer, Ask
-from .dates import annotate
+from .dates import annotate, dates_in
 from .errors import ModelOutputError
 from .guards import Source, check, only_confirms, only_repeats_a_request, own_words, without_repetition
 from .languages import LANGUAGES
@@ -192,9 +192,18 @@ def _read(
             extraction = _asked_again(request, answer, extraction, _schema(reading, piece), ask)
         if not extraction.is_whole and reading.keeps_words:
             distilled.undecided.add(reading.source)
-        yield from _checked(extraction, Source(piece, context, language, prompt.marks), reading, prompt, distilled)
-        if extraction.gate == "other" and not extraction.statements and reading.keeps_words:
-            pieces = _own_sentences(piece, before) + pieces
+        source = Source(piece, context, language, prompt.marks)
+        read = list(_checked(extraction, source, reading, prompt, distilled))
+        yield from (replace(item, text=_dated(item.text, source, episode)) for item in read)
+        if extraction.gate == "other" and reading.keeps_words:
+            covered = {own_words(item.text, source) for item in read}
+            pieces = [item for item in _own_sentences(piece, before) if item[0] not in covered] + pieces
+
+
+def _dated(statement: str, source: Source, episode: Episode) -> str:
+    """The statement with its relative dates annotated, where the message has the same dates: models leave them out."""
+    dated = annotate(statement, episode.observed_at)
+    return dated if dates_in(dated) - dates_in(statement) <= dates_in(source.message) else statement
 
 
 def _worth_reading(text: str, reading: _Reading) -> str:
@@ -249,7 +258,7 @@ def _checked(
                 prompt=prompt.fingerprint,
                 is_verbatim=bool(checked.flaw),
             )
-        elif reading.keeps_words and checked.flaw not in ("secret", "meta", "leak", "support"):
+        elif reading.keeps_words and checked.flaw not in ("secret", "meta", "leak", "support", "asked"):
             # Something was said, and neither the model's words nor a sentence of the person's own will do.
             distilled.undecided.add(reading.source)
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 import regex
 
+from .date_words import LANGUAGES as DATE_WORDS
 from .languages import LANGUAGES
 from .mentions import find_mentions
 from .redact import PLACEHOLDER, holds_secret
@@ -33,16 +34,19 @@ _NUMBER = regex.compile(r"\p{Nd}+")
 _META = regex.compile(
     r"\bthe (?:message|conversation|text)\b|\bno (?:facts|information)\b"
     r"|\b(?:the )?user (?:asks?|asked|says?|said|is asking|is greeting|greets?|greeted|thanks|thanked|wants to know"
-    r"|is in a (?:good|bad) mood|requests?|requested)\b"
+    r"|is in a (?:good|bad) mood|requests?|requested|is talking about)\b"
     r"|\b(?:der )?nutzer (?:fragt|fragte|sagt|sagte|grüßt|bedankt|bittet|möchte wissen)\b"
-    r"|\busuario (?:pregunta|preguntó|dice|dijo|saluda|saludó|pide|quiere saber)\b"
+    r"|\busuario (?:pregunta|preguntó|dice|dijo|saluda|saludó|pide|quiere saber|habla de|está hablando)\b"
+    r"|\busuário (?:pergunta|perguntou|diz|disse|pede|quer saber|está falando)\b"
     r"|\butilisateur (?:demande|dit|salue|remercie|veut savoir)\b|\butente (?:chiede|dice|saluta|ringrazia)\b"
     r"|\bпользователь (?:спрашивает|спросил|говорит|сказал|здоровается|благодарит)\b"
     r"|用户(?:问|询问|说|想知道|打招呼|感谢)",
     regex.IGNORECASE,
 )
 
-Flaw = Literal["", "secret", "meta", "leak", "long", "number", "name", "negation", "language", "subject", "support"]
+Flaw = Literal[
+    "", "secret", "meta", "leak", "long", "number", "name", "negation", "language", "subject", "support", "asked"
+]
 # The person said something of the kind; only the wording is at fault.
 _MENDABLE: frozenset[Flaw] = frozenset({"number", "name", "negation", "language", "subject", "long"})
 
@@ -74,7 +78,8 @@ def check(statement: str, source: Source) -> Checked:
             return Checked("", "secret")
     flaw = find_flaw(statement, source)
     if flaw in _MENDABLE:
-        return Checked(own_words(statement, source), flaw)
+        words = own_words(statement, source)
+        return Checked("", "asked") if is_question(words) else Checked(words, flaw)
     return Checked("" if flaw else statement, flaw)
 
 
@@ -95,6 +100,8 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     # "A" and "one" are words that any sentence may bring.
     said = numbers_in(f"{source.message}\n{source.context}", source.language)
     if numbers_in(statement, source.language) - said - {"1"}:
+        return "number"
+    if _weekdays(statement, source.language) - _weekdays(source.message, source.language):
         return "number"
     if any(not is_named_in(name, everything, source.language) for name in names_in(statement, source.language)):
         return "name"
@@ -197,6 +204,15 @@ def numbers_in(text: str, language: str) -> set[str]:
         return found | {str(value) for word, value in words.items() if word in text}
     spoken = {match.group().casefold() for match in _WORD.finditer(text)}
     return found | {str(value) for word, value in words.items() if word in spoken}
+
+
+def _weekdays(text: str, language: str) -> set[int]:
+    """The days of the week that a text names, 0 for Monday; none where a language does not part its words."""
+    if language not in DATE_WORDS or not DATE_WORDS[language].spaced:
+        return set()
+    spoken = {match.group().casefold() for match in _WORD.finditer(text)}
+    names = DATE_WORDS[language].weekdays.split()
+    return {place for place, spellings in enumerate(names) if not spoken.isdisjoint(spellings.split("|"))}
 
 
 def names_in(statement: str, language: str) -> Iterator[str]:

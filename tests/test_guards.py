@@ -46,6 +46,7 @@ def test_what_the_message_says_passes(statement: str, message: str) -> None:
     [
         ("number", "The user has 3 sisters.", "I've got two sisters."),
         ("number", "The user's flat is 21B.", "my flat is 12B now"),
+        ("number", "The user sees a doctor on Monday (2026-06-18).", "I see a doctor in two days (2026-06-18)"),
         ("name", "The user works with Tobias at the harbour.", "I work at the harbour with Priya."),
         ("negation", "The user eats gluten.", "I don't eat gluten."),
         ("negation", "The user does not eat meat.", "I eat meat every day."),
