@@ -101,7 +101,8 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     said = numbers_in(f"{source.message}\n{source.context}", source.language)
     if numbers_in(statement, source.language) - said - {"1"}:
         return "number"
-    if _weekdays(statement, source.language) - _weekdays(source.message, source.language):
+    spoken = source.language or language
+    if _weekdays(statement, spoken) - _weekdays(source.message, spoken):
         return "number"
     if any(not is_named_in(name, everything, source.language) for name in names_in(statement, source.language)):
         return "name"
