@@ -135,6 +135,8 @@ def _same_subject(one: Told, other: Told) -> bool:
     if not one.subject or not other.subject:
         return True
     these, those = _subject_terms(one), _subject_terms(other)
+    if numbers_in(one.subject, one.language) != numbers_in(other.subject, other.language):
+        return False
     return bool(these & those) or these == those
 
 

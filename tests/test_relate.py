@@ -85,6 +85,11 @@ def test_a_new_value_of_what_there_is_one_of_or_a_change_in_words_ends_the_old(
             told("The user lives in Lyon.", "home"),
             ("Paris", "Lyon"),
         ),
+        (
+            told("Flat 14 is let to Quendt.", "home", "flat 14"),
+            told("Flat 41 is now let to Quendt.", "home", "flat 41"),
+            ("Quendt", "Quendt"),
+        ),
         (told("The user works in Bonn.", "job"), told("The user used to work in Linz.", "job"), ("Bonn", "Linz")),
         (
             told("The user's brother works at Siemens.", "employer", "the user's brother"),
