@@ -15,7 +15,7 @@ import regex
 from . import budget
 from .dates import annotate, dates_in
 from .errors import ModelOutputError
-from .guards import Source, check, only_confirms, only_repeats_a_request, own_words, without_repetition
+from .guards import Source, check, dates_beside, only_confirms, only_repeats_a_request, own_words, without_repetition
 from .languages import LANGUAGES
 from .prompts import Prompt, Task, load_prompt
 from .records import About, Episode, Message
@@ -212,9 +212,15 @@ def _read(
 
 
 def _dated(statement: str, source: Source, episode: Episode) -> str:
-    """The statement with its relative dates annotated, where the message has the same dates: models leave them out."""
+    """The statement with the date that its words or their clause in the message have: models leave dates out."""
     dated = annotate(statement, episode.observed_at)
-    return dated if dates_in(dated) - dates_in(statement) <= dates_in(source.message) else statement
+    if dates_in(dated) - dates_in(statement) - dates_in(source.message):
+        dated = statement
+    dates = frozenset() if dates_in(dated) else dates_beside(statement, source)
+    if len(dates) != 1:
+        return dated
+    end = len(dated.rstrip(".!。…"))
+    return f"{dated[:end]} ({min(dates)}){dated[end:]}"
 
 
 def _worth_reading(text: str, reading: _Reading) -> str:

@@ -28,6 +28,7 @@ _MIN_TERMS = 3
 # In these whoever speaks of themselves says so by a pronoun.
 _NAMES_ITS_SUBJECT = frozenset({"en", "de", "fr"})
 _CLAUSE_MARK = regex.compile(r"[;，、；：،—–]|[,:](?!\d)|\s-\s")
+_ANNOTATION = regex.compile(r"\((\d{4}-\d\d(?:-\d\d)?)\)")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 _NUMBER = regex.compile(r"\p{Nd}+")
 # What models say about the message instead of about the person.
@@ -40,6 +41,7 @@ _META = regex.compile(
     r"|\busuário (?:pergunta|perguntou|diz|disse|pede|quer saber|está falando)\b"
     r"|\butilisateur (?:demande|dit|salue|remercie|veut savoir)\b|\butente (?:chiede|dice|saluta|ringrazia)\b"
     r"|\bпользователь (?:спрашивает|спросил|говорит|сказал|здоровается|благодарит)\b"
+    r"|ユーザーは.*(?:てください|教えて|質問|尋ね)"
     r"|用户(?:问|询问|说|想知道|打招呼|感谢)",
     regex.IGNORECASE,
 )
@@ -48,7 +50,7 @@ Flaw = Literal[
     "", "secret", "meta", "leak", "long", "number", "name", "negation", "language", "subject", "support", "asked"
 ]
 # The person said something of the kind; only the wording is at fault.
-_MENDABLE: frozenset[Flaw] = frozenset({"number", "name", "negation", "language", "subject", "long"})
+_MENDABLE: frozenset[Flaw] = frozenset({"leak", "number", "name", "negation", "language", "subject", "long"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,6 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     folded, everything = fold(normalise(statement)), fold(normalise(f"{source.message}\n{source.context}"))
     if _META.search(statement) and not _META.search(source.message):
         return "meta"
-    if any(fold(mark.casefold()) in folded and fold(mark.casefold()) not in everything for mark in source.marks):
-        return "leak"
     language = detect_language(statement)
     if language and source.language and language != source.language:
         # Words cannot be compared across languages; only the person's own are safe.
@@ -97,6 +97,8 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     overlaps = _clauses_by_overlap(statement, source)
     if not overlaps:
         return "support"
+    if any(fold(mark.casefold()) in folded and fold(mark.casefold()) not in everything for mark in source.marks):
+        return "leak"
     # "A" and "one" are words that any sentence may bring.
     if _numbers(statement, source.language) - _numbers(f"{source.message}\n{source.context}", source.language) - {"1"}:
         return "number"
@@ -136,6 +138,15 @@ def only_repeats_a_request(statement: str, source: Source) -> bool:
         return False
     says_nothing = language in _NAMES_ITS_SUBJECT and not has_word(source.message, known.first_person)
     return says_nothing or is_question(own_words(statement, source))
+
+
+def dates_beside(statement: str, source: Source) -> frozenset[str]:
+    """The annotated dates of the one clause that most of a statement comes from."""
+    clauses = _clauses_by_overlap(statement, source)
+    wanted = _term_set(statement, source.language)
+    if len(clauses) != 1 or 2 * len(wanted & _term_set(clauses[0], source.language)) < len(wanted):
+        return frozenset()
+    return frozenset(_ANNOTATION.findall(clauses[0]))
 
 
 def own_words(statement: str, source: Source) -> str:
