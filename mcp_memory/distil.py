@@ -362,9 +362,8 @@ def _asked_again(
     ]
     answer, second = _asked(again, schema, ask)
     if second is None:
-        if first is None:
-            raise ModelOutputError("the model gave no answer in the form asked for, twice", hint="set another model")
-        return first
+        # Reading it again tells what is wrong with it.
+        return first or read_extraction(answer.text, is_complete=answer.is_complete)
     if second.is_whole or first is None:
         return second
     return replace(first, statements=tuple(dict.fromkeys(first.statements + second.statements)))

@@ -22,6 +22,7 @@ MAX_STATEMENT_CHARS = 500
 # A clause shorter than this says nothing by itself.
 _MIN_CLAUSE_CHARS = 8
 _MIN_STEM = 4
+_MIN_OWN_WORDS = 3
 # What an assistant says of itself must bring this much that the user had not said, or it only confirms.
 _MIN_NEW_TERMS = 2
 _MIN_TERMS = 3
@@ -81,7 +82,7 @@ def check(statement: str, source: Source) -> Checked:
     flaw = find_flaw(statement, source)
     if flaw in _MENDABLE:
         words = own_words(statement, source)
-        return Checked("", "asked") if is_question(words) else Checked(words, flaw)
+        return Checked("", "asked") if is_question(words) or _is_scrap(words, source) else Checked(words, flaw)
     return Checked("" if flaw else statement, flaw)
 
 
@@ -102,7 +103,8 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     # "A" and "one" are words that any sentence may bring.
     if _numbers(statement, source.language) - _numbers(f"{source.message}\n{source.context}", source.language) - {"1"}:
         return "number"
-    if _weekdays(statement, source.language) - _weekdays(source.message, source.language):
+    # `language` is the statement's: a short message does not show its own.
+    if _weekdays(statement, language) - _weekdays(source.message, language):
         return "number"
     if any(not _is_known_name(name, everything, source.language) for name in _names(statement, source.language)):
         return "name"
@@ -161,6 +163,13 @@ def own_words(statement: str, source: Source) -> str:
             return ""
         best = said[shared.index(max(shared))]
     return "" if PLACEHOLDER in best or len(best) > 2 * MAX_STATEMENT_CHARS else best
+
+
+def _is_scrap(words: str, source: Source) -> bool:
+    # "Lorcan now." and "orange!!" mean nothing outside their conversation.
+    language = language_of(source.language)
+    is_short = len(words) < _MIN_CLAUSE_CHARS or len(words.split()) < _MIN_OWN_WORDS
+    return is_short and source.language not in ("zh", "ja") and not has_word(words, language.first_person)
 
 
 def _without_secret(statement: str) -> str:
