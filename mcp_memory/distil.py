@@ -16,7 +16,7 @@ from . import budget
 from .asking import Answer, Ask
 from .dates import annotate, dates_in
 from .errors import ModelOutputError
-from .guards import Source, check, only_confirms, only_repeats_a_request, own_words, without_repetition
+from .guards import Source, check, dates_beside, only_confirms, only_repeats_a_request, own_words, without_repetition
 from .languages import LANGUAGES
 from .prompts import Prompt, Task, load_prompt
 from .records import About, Episode, Message
@@ -201,9 +201,15 @@ def _read(
 
 
 def _dated(statement: str, source: Source, episode: Episode) -> str:
-    """The statement with its relative dates annotated, where the message has the same dates: models leave them out."""
+    """The statement with the date that its words or their clause in the message have: models leave dates out."""
     dated = annotate(statement, episode.observed_at)
-    return dated if dates_in(dated) - dates_in(statement) <= dates_in(source.message) else statement
+    if dates_in(dated) - dates_in(statement) - dates_in(source.message):
+        dated = statement
+    dates = frozenset() if dates_in(dated) else dates_beside(statement, source)
+    if len(dates) != 1:
+        return dated
+    end = len(dated.rstrip(".!。…"))
+    return f"{dated[:end]} ({min(dates)}){dated[end:]}"
 
 
 def _worth_reading(text: str, reading: _Reading) -> str:
@@ -345,9 +351,8 @@ def _asked_again(
     ]
     answer, second = _asked(again, schema, ask)
     if second is None:
-        if first is None:
-            raise ModelOutputError("the model gave no answer in the form asked for, twice", hint="set another model")
-        return first
+        # Reading it again tells what is wrong with it.
+        return first or read_extraction(answer.text, is_complete=answer.is_complete)
     if second.is_whole or first is None:
         return second
     return replace(first, statements=tuple(dict.fromkeys(first.statements + second.statements)))

@@ -22,12 +22,14 @@ MAX_STATEMENT_CHARS = 500
 # A clause shorter than this says nothing by itself.
 _MIN_CLAUSE_CHARS = 8
 _MIN_STEM = 4
+_MIN_OWN_WORDS = 3
 # What an assistant says of itself must bring this much that the user had not said, or it only confirms.
 _MIN_NEW_TERMS = 2
 _MIN_TERMS = 3
 # In these whoever speaks of themselves says so by a pronoun.
 _NAMES_ITS_SUBJECT = frozenset({"en", "de", "fr"})
 _CLAUSE_MARK = regex.compile(r"[;，、；：،—–]|[,:](?!\d)|\s-\s")
+_ANNOTATION = regex.compile(r"\((\d{4}-\d\d(?:-\d\d)?)\)")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 _NUMBER = regex.compile(r"\p{Nd}+")
 # What models say about the message instead of about the person.
@@ -40,6 +42,7 @@ _META = regex.compile(
     r"|\busuário (?:pergunta|perguntou|diz|disse|pede|quer saber|está falando)\b"
     r"|\butilisateur (?:demande|dit|salue|remercie|veut savoir)\b|\butente (?:chiede|dice|saluta|ringrazia)\b"
     r"|\bпользователь (?:спрашивает|спросил|говорит|сказал|здоровается|благодарит)\b"
+    r"|ユーザーは.*(?:てください|教えて|質問|尋ね)"
     r"|用户(?:问|询问|说|想知道|打招呼|感谢)",
     regex.IGNORECASE,
 )
@@ -48,7 +51,7 @@ Flaw = Literal[
     "", "secret", "meta", "leak", "long", "number", "name", "negation", "language", "subject", "support", "asked"
 ]
 # The person said something of the kind; only the wording is at fault.
-_MENDABLE: frozenset[Flaw] = frozenset({"number", "name", "negation", "language", "subject", "long"})
+_MENDABLE: frozenset[Flaw] = frozenset({"leak", "number", "name", "negation", "language", "subject", "long"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ def check(statement: str, source: Source) -> Checked:
     flaw = find_flaw(statement, source)
     if flaw in _MENDABLE:
         words = own_words(statement, source)
-        return Checked("", "asked") if is_question(words) else Checked(words, flaw)
+        return Checked("", "asked") if is_question(words) or _is_scrap(words, source) else Checked(words, flaw)
     return Checked("" if flaw else statement, flaw)
 
 
@@ -88,8 +91,6 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     folded, everything = fold(normalise(statement)), fold(normalise(f"{source.message}\n{source.context}"))
     if _META.search(statement) and not _META.search(source.message):
         return "meta"
-    if any(fold(mark.casefold()) in folded and fold(mark.casefold()) not in everything for mark in source.marks):
-        return "leak"
     language = detect_language(statement)
     if language and source.language and language != source.language:
         # Words cannot be compared across languages; only the person's own are safe.
@@ -97,12 +98,14 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     overlaps = _clauses_by_overlap(statement, source)
     if not overlaps:
         return "support"
+    if any(fold(mark.casefold()) in folded and fold(mark.casefold()) not in everything for mark in source.marks):
+        return "leak"
     # "A" and "one" are words that any sentence may bring.
     said = numbers_in(f"{source.message}\n{source.context}", source.language)
     if numbers_in(statement, source.language) - said - {"1"}:
         return "number"
-    spoken = source.language or language
-    if _weekdays(statement, spoken) - _weekdays(source.message, spoken):
+    # `language` is the statement's: a short message does not show its own.
+    if _weekdays(statement, language) - _weekdays(source.message, language):
         return "number"
     if any(not is_named_in(name, everything, source.language) for name in names_in(statement, source.language)):
         return "name"
@@ -140,6 +143,15 @@ def only_repeats_a_request(statement: str, source: Source) -> bool:
     return says_nothing or is_question(own_words(statement, source))
 
 
+def dates_beside(statement: str, source: Source) -> frozenset[str]:
+    """The annotated dates of the one clause that most of a statement comes from."""
+    clauses = _clauses_by_overlap(statement, source)
+    wanted = content_terms(statement, source.language)
+    if len(clauses) != 1 or 2 * len(wanted & content_terms(clauses[0], source.language)) < len(wanted):
+        return frozenset()
+    return frozenset(_ANNOTATION.findall(clauses[0]))
+
+
 def own_words(statement: str, source: Source) -> str:
     """The sentence of the message that a statement comes from, '' where none can be told or it held a secret."""
     said = sentences(source.message)
@@ -152,6 +164,13 @@ def own_words(statement: str, source: Source) -> str:
             return ""
         best = said[shared.index(max(shared))]
     return "" if PLACEHOLDER in best or len(best) > 2 * MAX_STATEMENT_CHARS else best
+
+
+def _is_scrap(words: str, source: Source) -> bool:
+    # "Lorcan now." and "orange!!" mean nothing outside their conversation.
+    language = language_of(source.language)
+    is_short = len(words) < _MIN_CLAUSE_CHARS or len(words.split()) < _MIN_OWN_WORDS
+    return is_short and source.language not in ("zh", "ja") and not has_word(words, language.first_person)
 
 
 def _without_secret(statement: str) -> str:

@@ -47,13 +47,13 @@ _REMEMBER = regex.compile(
     r"|\b(?:запомни|запиши|не забудь)\b|记住|记下|别忘|覚えておいて|メモして|تذكر أن|سجل أن",
     regex.IGNORECASE,
 )
-# What an assistant would do or advises, not what it did.
+# What an assistant would do, advises or has heard, not what it did.
 _OFFER = regex.compile(
     r"\bi(?:['’]d| would| could| suggest| recommend| hope| think)\b|\blet me\b"
     r"|\bich (?:würde|könnte|empfehle|hoffe|schlage)\b"
     r"|\b(?:recomiendo|sugiero|aconsejo|podría)\b|\bje (?:dirais|conseille|propose|recommande|pourrais|suggère)\b"
     r"|\b(?:consiglio|consiglierei|suggerisco|potrei|recomendo|sugiro|poderia)\b|\b(?:советую|рекомендую|я бы)\b"
-    r"|建议|おすすめ|أنصح|أقترح",
+    r"|建议|おすすめ|承知|了解|かしこまり|أنصح|أقترح",
     regex.IGNORECASE,
 )
 _SIGN = regex.compile(r"[(){}\[\];=<>|\\]|=>|->|==")

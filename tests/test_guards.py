@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from mcp_memory.guards import (
     Source,
     check,
+    dates_beside,
     find_flaw,
     only_confirms,
     only_repeats_a_request,
@@ -72,6 +73,12 @@ def test_what_it_does_not_say_is_caught(flaw: str, statement: str, message: str)
 def test_a_name_of_the_examples_is_a_leak_unless_it_was_said() -> None:
     assert find_flaw("The user lives in Vostrel.", source("I live by the sea", marks=("Vostrel",))) == "leak"
     assert find_flaw("The user lives in Vostrel.", source("I live in Vostrel", marks=("Vostrel",))) == ""
+
+
+def test_the_date_of_the_clause_that_a_statement_comes_from_can_be_told() -> None:
+    said = source("yesterday (2026-03-10) I moved to Ghent, and I still drink tea")
+    assert dates_beside("The user moved to Ghent.", said) == {"2026-03-10"}
+    assert dates_beside("The user drinks tea.", said) == frozenset()
 
 
 def test_a_name_may_come_from_what_was_said_before() -> None:
