@@ -16,7 +16,16 @@ from . import budget
 from .asking import Answer, Ask
 from .dates import annotate, dates_in
 from .errors import ModelOutputError
-from .guards import Source, check, dates_beside, only_confirms, only_repeats_a_request, own_words, without_repetition
+from .guards import (
+    Source,
+    check,
+    dates_beside,
+    names_the_user,
+    only_confirms,
+    only_repeats_a_request,
+    own_words,
+    without_repetition,
+)
 from .languages import LANGUAGES
 from .prompts import Prompt, Task, load_prompt
 from .records import About, Episode, Message
@@ -252,7 +261,7 @@ def _checked(
         if _is_idle(text, source, reading, extraction.gate):
             continue
         checked = check(text, source)
-        if extraction.gate == "other" and (checked.flaw or not is_own_statement(own_words(text, source))):
+        if extraction.gate == "other" and (checked.flaw or not _is_certain(text, source, reading)):
             continue
         if checked.text:
             yield Statement(
@@ -267,6 +276,12 @@ def _checked(
         elif reading.keeps_words and checked.flaw not in ("secret", "meta", "leak", "support", "asked"):
             # Something was said, and neither the model's words nor a sentence of the person's own will do.
             distilled.undecided.add(reading.source)
+
+
+def _is_certain(statement: str, source: Source, reading: _Reading) -> bool:
+    """Whether a statement holds although the model calls its message one without any: said of oneself, by oneself."""
+    is_about = reading.about == "agent" or names_the_user(statement, source.language)
+    return is_about and is_own_statement(own_words(statement, source))
 
 
 def _is_idle(statement: str, source: Source, reading: _Reading, gate: Gate) -> bool:

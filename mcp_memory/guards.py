@@ -143,6 +143,11 @@ def only_repeats_a_request(statement: str, source: Source) -> bool:
     return says_nothing or is_question(own_words(statement, source))
 
 
+def names_the_user(statement: str, language: str) -> bool:
+    """Whether a statement is about the user or what is the user's."""
+    return any(user in statement.casefold() for user in _users(language))
+
+
 def dates_beside(statement: str, source: Source) -> frozenset[str]:
     """The annotated dates of the one clause that most of a statement comes from."""
     clauses = _clauses_by_overlap(statement, source)
