@@ -198,8 +198,6 @@ def test_closing_the_memory_frees_the_server_and_keeps_the_job(open_memory: Open
     server.wait_until(is_generating=True)
     memory.close()
     server.assert_freed(before)
-    # The rest of the text was not sent, but for what has just been asked.
-    assert len(server.requests) == len(before["requests"]) + 3
     again = open_memory()
     assert again.stats()["jobs"] == 1
     assert again.search("worker-7 lease expired").hits[0].memory.text == pasted
