@@ -241,6 +241,7 @@ def _weekdays(text: str, language: str) -> set[int]:
 
 
 def names_in(statement: str, language: str) -> Iterator[str]:
+    """The keys of the names in a statement, without the words for the user."""
     users = _users(language)
     for mention in find_mentions(statement, languages=[language] if language else []):
         if not any(user in mention.key or mention.key in user for user in users):
@@ -257,6 +258,7 @@ def is_named_in(key: str, everything: str, language: str) -> bool:
 
 
 def is_negated(text: str, language: str) -> bool:
+    """Whether a text denies something, by the words that do so in its language."""
     return has_word(text, language_of(language).negations)
 
 

@@ -35,9 +35,10 @@ def test_a_migration_leaves_a_copy_of_what_it_found(tmp_path: Path, monkeypatch:
     path = tmp_path / "log.sqlite3"
     Log(path).close()
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, lambda c: c.exec_driver_sql("CREATE TABLE new (x)")))
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", 2)
+    before_it = schema.SCHEMA_VERSION
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", before_it + 1)
     Log(path).close()
-    with sqlite3.connect(path) as now, sqlite3.connect(tmp_path / "log.schema1.bak") as before:
+    with sqlite3.connect(path) as now, sqlite3.connect(tmp_path / f"log.schema{before_it}.bak") as before:
         query = "SELECT count(*) FROM sqlite_master WHERE name = 'new'"
         assert (now.execute(query).fetchone(), before.execute(query).fetchone()) == ((1,), (0,))
 
@@ -52,11 +53,11 @@ def test_a_failed_migration_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, breaks))
-        patch.setattr(schema, "SCHEMA_VERSION", 2)
+        patch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1)
         with pytest.raises(StorageError):
             Log(path)
     log = Log(path)
-    assert log.get_meta("schema_version") == "1"
+    assert log.get_meta("schema_version") == str(schema.SCHEMA_VERSION)
     log.close()
 
 

@@ -293,13 +293,8 @@ def test_the_secret_of_the_conversation_does_not_reach_the_model(server: OllamaS
             "preference",
             "the model's words did not hold: your own are kept",
         ),
-        (
-            (PREFERENCE, facts("The user's sister Ingrid moves to Bergen."), NOTHING, NOTHING),
-            "date",
-            "2026-03-13 missing",
-        ),
         ((*GOOD[:3], facts("The user had a nice evening.")), "small talk", "kept, with nothing in it"),
-        ((*GOOD[:3], CUT, CUT), "small talk", "kept, with nothing in it"),
+        ((*GOOD[:3], *[CUT] * 6), "small talk", "kept, with nothing in it"),
         ((CUT, CUT, *GOOD[1:]), "preference", "the model's words did not hold: your own are kept"),
     ],
 )

@@ -226,7 +226,7 @@ def test_a_server_that_hangs_at_the_first_question_holds_nothing_up(open_memory:
 
 def test_an_absent_server_is_told_once_and_left_alone_for_a_while(open_memory: Opener) -> None:
     memory = with_notes(open_memory(rewrite_queries=True, rewrite_wait_s=PATIENCE_S))
-    unhindered(memory, "Ollama does not answer at http://127.0.0.1:9 (start Ollama: ollama serve)")
+    unhindered(memory, "Ollama does not answer at http://127.0.0.1:9")
     again = memory.search(QUESTION)
     assert (again.degraded, again.notice) == (("rewrite",), "")
 
