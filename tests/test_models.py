@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from mcp_memory import cli
+from mcp_memory.console import out
 from mcp_memory.models import machine_memory
 from mcp_memory.sizing import MachineMemory
 from tests.fakes import NOTHING, Answered, facts
@@ -41,7 +42,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
 def a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of sixteen gigabytes, ten of them available."""
     monkeypatch.setattr("mcp_memory.models.machine_memory", lambda: MachineMemory(16 * GB, 10 * GB))
-    monkeypatch.setenv("COLUMNS", "160")
+    # Not by COLUMNS: a console reads it once, and test runners set it.
+    monkeypatch.setattr(out, "width", 160)
 
 
 def run(*arguments: str) -> Result:
