@@ -56,7 +56,7 @@ class RealServer:
 
     def wait_until(self, *, is_generating: bool) -> None:
         """Return when llama.cpp is at work, or idle."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + 6 * PATIENCE_S
         while self.seen()["is_generating"] != is_generating:
             assert time.monotonic() < deadline, f"is_generating is still {not is_generating}"
 
