@@ -6,6 +6,7 @@ from typing import Any, get_args
 from .asking import Ask
 from .errors import ModelOutputError
 from .prompts import load_prompt
+from .redact import redact
 from .relate import Comparison, Verdict
 from .replies import read_object
 
@@ -33,7 +34,9 @@ def compare(earlier: str, later: str, ask: Ask) -> Comparison:
         ModelOutputError: what it says is no comparison.
     """
     prompt = load_prompt("compare")
-    answer = ask(prompt.messages("", f"Earlier: {earlier}\nLater: {later}"), COMPARISON_SCHEMA, MAX_OUTPUT_TOKENS)
+    answer = ask(
+        prompt.messages("", f"Earlier: {redact(earlier)}\nLater: {redact(later)}"), COMPARISON_SCHEMA, MAX_OUTPUT_TOKENS
+    )
     value, was_cut = read_object(answer.text)
     verdict = value.get("verdict")
     if was_cut or verdict not in _VERDICTS:

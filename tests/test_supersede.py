@@ -186,3 +186,11 @@ def test_a_note_of_one_sentence_ends_and_a_turn_of_a_conversation_does_not(
     server.script_aside("verdict", *[compared("changed", "VS Code", "Zed")] * 3)
     assert memory.add("I switched from VS Code to Zed").results[0].status == "replaced"
     assert texts(memory, "invalid") == ["The user uses VS Code."]
+
+
+def test_a_secret_in_a_known_note_does_not_reach_the_comparison(memory: Memory, server: OllamaServer) -> None:
+    memory.add("The wifi password is plum-Harbour-77", infer=False)
+    server.script(facts("The user changed the wifi password."))
+    memory.add("I changed the wifi password yesterday, finally")
+    assert server.asked("verdict")
+    assert all("plum-Harbour-77" not in str(request.body) for request in server.requests)
