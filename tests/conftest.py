@@ -14,6 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from mcp_memory.embedder import Embedder
 from mcp_memory.graph import build_graph
 from mcp_memory.memory import Memory
+from tests.ollama_server import OllamaServer
 from tests.stdio_server import Server
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -119,3 +120,10 @@ def start(home: Path) -> Iterator[Callable[..., Server]]:
     yield starter
     for server in started:
         server.discard()
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    """A running server that speaks Ollama's format, with an empty script."""
+    with OllamaServer() as running:
+        yield running

@@ -29,12 +29,6 @@ SILENT = Step(status=None, ending="hold")
 
 
 @pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer() as running:
-        yield running
-
-
-@pytest.fixture
 def client(server: OllamaServer) -> Iterator[OllamaClient]:
     client = OllamaClient(server.url)
     yield client

@@ -1,7 +1,5 @@
 """The user's summary: made in the background of what is remembered, and gone with what it was made of."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from mcp_memory.knowledge import get_profile
@@ -13,12 +11,6 @@ from tests.test_queue import NOTHING, open_with
 
 PETS = [f"The user has a cat called Moth{n}." for n in range(MIN_NEW)]
 SUMMARY = "The user has a cat called Moth1. The user has a cat called Moth2."
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer() as running:
-        yield running
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The queue over a real server that speaks Ollama's format: nothing is lost, nothing doubled, the receipt is true."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -23,12 +22,6 @@ def answer(content: str) -> Step:
 
 
 NOTHING = facts(kind="other")
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer() as running:
-        yield running
 
 
 @pytest.fixture

@@ -39,12 +39,6 @@ def queries(*texts: str) -> Step:
     return reply(json.dumps({"queries": texts}), prompt_eval_count=1500)
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer() as running:
-        yield running
-
-
 def open_with(open_memory: Opener, server: OllamaServer, **settings: Any) -> Memory:
     given = {"ollama_host": server.url, "llm_model": "tiny", "rewrite_queries": True, "rewrite_wait_s": PATIENCE_S}
     return open_memory(**(given | settings))

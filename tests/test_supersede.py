@@ -1,7 +1,6 @@
 """Old truth gives way to new, over a real server in Ollama's format: merged, replaced, ended, never lost."""
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,12 +13,6 @@ from tests.ollama_server import OllamaServer, Step, facts, failure
 from tests.test_queue import open_with, texts
 
 GRAZ, TURIN = "The user lives in Graz.", "The user lives in Turin."
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer() as running:
-        yield running
 
 
 @pytest.fixture
