@@ -114,6 +114,15 @@ class UserIndex:
                 self._extra_rows = np.concatenate([self._extra_rows, further])
                 self._extra_vectors = np.concatenate([self._extra_vectors, vectors[1:]])
 
+    def vectors_of(self, memory_id: str) -> Floats | None:
+        """The vectors of a memory's chunks, shape (n_chunks, dimension); None where there are none."""
+        with self.lock:
+            row = self.row_of.get(memory_id)
+            if row is None or not self._columns["has_vector"][row]:
+                return None
+            further = self._extra_vectors[self._extra_rows == row]
+            return np.concatenate([self._vectors[row : row + 1], further])
+
     def _drop_extra(self, row: int) -> None:
         kept = self._extra_rows != row
         if not kept.all():

@@ -52,6 +52,13 @@ def test_a_move_ends_the_old_home_and_keeps_it_for_its_time(memory: Memory, serv
     assert [hit.memory.text for hit in memory.search("Where does the user live?", as_of="2026-02-01").hits] == [GRAZ]
 
 
+def test_what_ends_or_is_sighted_again_needs_no_new_vector(memory: Memory, server: OllamaServer) -> None:
+    receipt = move(memory, server)
+    assert not memory.stores.is_behind
+    stored = memory.stores.tables().memory_ids()
+    assert {receipt.id, receipt.replaced_id} <= set(stored)
+
+
 def test_the_facts_follow_their_memories(memory: Memory, server: OllamaServer) -> None:
     receipt = move(memory, server)
     [current] = facts_of_types(memory.stores.log, "ana", ["home"])
