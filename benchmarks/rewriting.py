@@ -73,7 +73,7 @@ def rewriting_of(question: str, model: LanguageModel) -> tuple[Rewriting, float]
     """What a model makes of a question, however long it takes, and the seconds that it took."""
     started = time.perf_counter()
     try:
-        queries = rewrite(question, lambda messages, schema, n_tokens: model.ask(messages, schema, n_tokens).text)
+        queries = rewrite(question, model.ask)
     except ModelOutputError:
         queries = ()
     return Rewriting(queries), time.perf_counter() - started

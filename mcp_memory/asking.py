@@ -44,9 +44,10 @@ def ask_twice(
     try:
         return read(answer)
     except ModelOutputError:
-        again = [
-            *request,
-            {"role": "assistant", "content": answer.text[:_MAX_SHOWN_CHARS] or "…"},
-            {"role": "user", "content": _REPAIR},
-        ]
-        return read(ask(again, schema, max_output_tokens))
+        return read(ask(repaired(request, answer, _REPAIR), schema, max_output_tokens))
+
+
+def repaired(request: Sequence[Mapping[str, str]], answer: Answer, order: str) -> list[Mapping[str, str]]:
+    """The request again, after an answer that was of no use and what is to be done instead."""
+    shown = {"role": "assistant", "content": answer.text[:_MAX_SHOWN_CHARS] or "…"}
+    return [*request, shown, {"role": "user", "content": order}]

@@ -98,3 +98,8 @@ def newest_that_fit(texts: Sequence[str], max_tokens: int) -> list[str]:
             break
         kept.append(text)
     return kept[::-1]
+
+
+def first_that_fit(texts: Sequence[str], max_tokens: int) -> list[str]:
+    """As many of the first texts as fit, in their order."""
+    return newest_that_fit(texts[::-1], max_tokens)[::-1]

@@ -13,7 +13,7 @@ from typing import Any
 import regex
 
 from . import budget
-from .asking import Answer, Ask
+from .asking import Answer, Ask, repaired
 from .dates import annotate, dates_in
 from .errors import ModelOutputError
 from .guards import (
@@ -26,8 +26,7 @@ from .guards import (
     own_words,
     without_repetition,
 )
-from .languages import LANGUAGES
-from .prompts import Prompt, Task, load_prompt
+from .prompts import Prompt, Task, language_name, load_prompt, sayer
 from .records import About, Episode, Message
 from .redact import redact
 from .replies import AGENT_SCHEMA, EXTRACTION_SCHEMA, KEEPING_SCHEMA, Extraction, Gate, read_extraction
@@ -61,9 +60,6 @@ _CORRECTION = regex.compile(
     r"|quis dizer\b|я имел[а]? в виду\b|说错了|我是说|間違え|じゃなくて|قصدت)",
     regex.IGNORECASE,
 )
-_WHO = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
-# How much of an answer that was none is shown to the model again.
-_MAX_SHOWN_CHARS = 200
 _REPAIR = "That is no answer in the form asked for. Give the JSON object only, with kind and short facts."
 
 
@@ -188,7 +184,7 @@ def _read(
     pieces = [(part, parts[place - 1] if place else "") for place, part in enumerate(parts)]
     while pieces:
         piece, before = pieces.pop(0)
-        said = [f"{_WHO['user']}: … {budget.split_text(before, _TAIL_TOKENS)[-1].strip()}"] if before else []
+        said = [f"User: … {budget.split_text(before, _TAIL_TOKENS)[-1].strip()}"] if before else []
         context = "\n".join((*above, *_earlier([*turns, *said]), days))
         request = prompt.messages(language, f"{context}\n<message>\n{piece}\n</message>\n{_order(language)}")
         answer, extraction = _asked(request, _schema(reading, piece), ask)
@@ -301,7 +297,7 @@ def _known(around: Surroundings) -> list[str]:
     if around.profile:
         blocks.append(f"<user>\n{_opening(around.profile, PROFILE_TOKENS)}\n</user>")
     # The most relevant come first, so the last ones are what is left out.
-    known = budget.newest_that_fit([redact(text) for text in reversed(around.known)], KNOWN_TOKENS)[::-1]
+    known = budget.first_that_fit([redact(text) for text in around.known], KNOWN_TOKENS)
     if known:
         lines = "\n".join(f"{number}. {text}" for number, text in enumerate(known, 1))
         blocks.append(f"<known>\n{lines}\n</known>")
@@ -314,9 +310,8 @@ def _earlier(turns: Sequence[str]) -> list[str]:
 
 
 def _turn(message: Message) -> str:
-    who = _WHO[message.role] + (f" ({message.speaker})" if message.speaker else "")
     # Of a long turn the beginning tells what it is about.
-    return f"{who}: {_opening(message.content, EARLIER_TOKENS // 3)}"
+    return f"{sayer(message)}: {_opening(message.content, EARLIER_TOKENS // 3)}"
 
 
 def _opening(text: str, max_tokens: int) -> str:
@@ -337,7 +332,8 @@ def _day(moment: datetime) -> str:
 
 def _order(language: str) -> str:
     # Said last, where small models heed it most.
-    return f"Facts in {LANGUAGES[language].name}:" if language in LANGUAGES else "Facts in the message's language:"
+    name = language_name(language, "the message's language")
+    return f"Facts in {name}:"
 
 
 def _schema(reading: _Reading, text: str) -> Mapping[str, Any]:
@@ -346,7 +342,9 @@ def _schema(reading: _Reading, text: str) -> Mapping[str, Any]:
     return KEEPING_SCHEMA if asks_to_remember(text) else EXTRACTION_SCHEMA
 
 
-def _asked(request: list[dict[str, str]], schema: Mapping[str, Any], ask: Ask) -> tuple[Answer, Extraction | None]:
+def _asked(
+    request: Sequence[Mapping[str, str]], schema: Mapping[str, Any], ask: Ask
+) -> tuple[Answer, Extraction | None]:
     """The answer and what it says, None where it is no answer in the form asked for."""
     answer = ask(request, schema, MAX_OUTPUT_TOKENS)
     try:
@@ -356,15 +354,14 @@ def _asked(request: list[dict[str, str]], schema: Mapping[str, Any], ask: Ask) -
 
 
 def _asked_again(
-    request: list[dict[str, str]], answer: Answer, first: Extraction | None, schema: Mapping[str, Any], ask: Ask
+    request: Sequence[Mapping[str, str]],
+    answer: Answer,
+    first: Extraction | None,
+    schema: Mapping[str, Any],
+    ask: Ask,
 ) -> Extraction:
     """What a second answer says, or where both were cut what both say."""
-    again = [
-        *request,
-        {"role": "assistant", "content": answer.text[:_MAX_SHOWN_CHARS] or "…"},
-        {"role": "user", "content": _REPAIR},
-    ]
-    answer, second = _asked(again, schema, ask)
+    answer, second = _asked(repaired(request, answer, _REPAIR), schema, ask)
     if second is None:
         # Reading it again tells what is wrong with it.
         return first or read_extraction(answer.text, is_complete=answer.is_complete)

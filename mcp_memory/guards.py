@@ -160,19 +160,12 @@ def dates_beside(statement: str, source: Source) -> frozenset[str]:
 def own_words(statement: str, source: Source) -> str:
     """The sentence of the message that a statement comes from, '' where none can be told or it held a secret."""
     said = sentences(source.message)
-    if len(said) == 1:
-        best = said[0]
-    else:
-        wanted = content_terms(statement, source.language)
-        shared = [len(wanted & content_terms(sentence, source.language)) for sentence in said]
-        if not shared or not max(shared):
-            return ""
-        best = said[shared.index(max(shared))]
+    best = said[0] if len(said) == 1 else next(iter(_sharing_most(said, statement, source.language)), "")
     return "" if PLACEHOLDER in best or len(best) > 2 * MAX_STATEMENT_CHARS else best
 
 
 def _is_scrap(words: str, source: Source) -> bool:
-    # "Lorcan now." and "orange!!" mean nothing outside their conversation.
+    # "Greta now." and "yellow!" mean nothing outside their conversation.
     language = language_of(source.language)
     is_short = len(words) < _MIN_CLAUSE_CHARS or len(words.split()) < _MIN_OWN_WORDS
     return is_short and source.language not in ("zh", "ja") and not has_word(words, language.first_person)
@@ -189,13 +182,14 @@ def _without_secret(statement: str) -> str:
 
 def _clauses_by_overlap(statement: str, source: Source) -> list[str]:
     """The clauses of the message that share most terms with a statement; none where no term is shared."""
-    wanted = content_terms(statement, source.language)
-    clauses = list(_clauses(source.message, source.language))
-    shared = [len(wanted & content_terms(clause, source.language)) for clause in clauses]
+    return _sharing_most(list(_clauses(source.message, source.language)), statement, source.language)
+
+
+def _sharing_most(pieces: Sequence[str], statement: str, language: str) -> list[str]:
+    wanted = content_terms(statement, language)
+    shared = [len(wanted & content_terms(piece, language)) for piece in pieces]
     most = max(shared, default=0)
-    if not most:
-        return []
-    return [clause for clause, n in zip(clauses, shared, strict=True) if n == most]
+    return [piece for piece, n in zip(pieces, shared, strict=True) if n == most] if most else []
 
 
 def _clauses(text: str, language: str) -> Iterator[str]:

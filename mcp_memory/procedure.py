@@ -13,8 +13,7 @@ from .asking import Answer, Ask, ask_twice
 from .distil import Distilled, Statement
 from .errors import ModelOutputError
 from .guards import Source, find_flaw
-from .languages import LANGUAGES
-from .prompts import Prompt, load_prompt
+from .prompts import Prompt, language_name, load_prompt, sayer
 from .records import Episode, Message
 from .redact import redact
 from .replies import read_object
@@ -30,7 +29,6 @@ _MAX_STEPS = 40
 _MAX_STEP_CHARS = 400
 # Fewer sound steps than this share of the model's make its whole reading doubtful.
 _MIN_SOUND = 0.6
-_WHO = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 
 PROCEDURE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -94,8 +92,8 @@ def summarise(episode: Episode, left_out: Container[int], ask: Ask) -> Distilled
 def _continued(before: Procedure, part: str, everything: str, language: str, prompt: Prompt, ask: Ask) -> Procedure:
     so_far = budget.newest_that_fit(before.steps, SO_FAR_TOKENS)
     known = "<so_far>\n{}\n</so_far>\n".format("\n".join(so_far)) if so_far else ""
-    order = f"Steps in {LANGUAGES[language].name}:" if language in LANGUAGES else "Steps in the user's language:"
-    question = f"{known}<turns>\n{part}\n</turns>\n{order}"
+    name = language_name(language, "the user's language")
+    question = f"{known}<turns>\n{part}\n</turns>\nSteps in {name}:"
     source = Source(everything, "", language, prompt.marks)
 
     def read(answer: Answer) -> Procedure:
@@ -125,12 +123,11 @@ def _is_sound(step: str, source: Source) -> bool:
 
 
 def _turn(message: Message) -> str:
-    who = _WHO[message.role] + (f" ({message.speaker})" if message.speaker else "")
     text = redact(message.content).strip()
     parts = budget.split_text(text, _HEAD_TOKENS)
     if budget.count_tokens(text) > _HEAD_TOKENS + _TAIL_TOKENS:
         text = f"{parts[0]}\n…\n{budget.split_text(text, _TAIL_TOKENS)[-1]}"
-    return f"{who}: {text}"
+    return f"{sayer(message)}: {text}"
 
 
 def _parts(turns: Sequence[str]) -> list[str]:

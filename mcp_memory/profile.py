@@ -9,8 +9,7 @@ from .asking import Answer, Ask, ask_twice
 from .errors import ModelOutputError
 from .guards import Source, find_flaw
 from .knowledge import get_profile, save_profile
-from .languages import LANGUAGES
-from .prompts import load_prompt
+from .prompts import language_name, load_prompt
 from .records import Filters, Memory, Profile
 from .redact import redact
 from .replies import read_object
@@ -37,13 +36,7 @@ PROFILE_SCHEMA: Mapping[str, Any] = {
 def is_due(user_id: str, stores: Stores) -> bool:
     """Whether enough is known that the user's summary does not know."""
     profile = get_profile(stores.log, user_id)
-    used = set(profile.memory_ids) if profile else set()
-    since = profile.made_at if profile else None
-    fresh = [
-        memory
-        for memory in _known(user_id, stores)
-        if memory.id not in used and (since is None or memory.created_at > since)
-    ]
+    fresh = [memory for memory in _known(user_id, stores) if profile is None or memory.created_at > profile.made_at]
     return len(fresh) >= MIN_NEW
 
 
@@ -56,11 +49,10 @@ def refresh(user_id: str, model_name: str, stores: Stores, ask: Ask) -> Profile:
     """
     prompt = load_prompt("profile")
     used = _most_important(_known(user_id, stores))
-    lines = [redact(memory.text) for memory in used]
     language = max((memory.language for memory in used), key=[memory.language for memory in used].count)
-    name = LANGUAGES[language].name if language in LANGUAGES else "the list's language"
-    statements = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
-    source = Source("\n".join(lines), "", language, prompt.marks)
+    name = language_name(language, "the list's language")
+    statements = "\n".join(_numbered(used))
+    source = Source("\n".join(redact(memory.text) for memory in used), "", language, prompt.marks)
     text = ask_twice(
         ask,
         prompt.messages("", f"{statements}\nSummary in {name}:"),
@@ -89,14 +81,12 @@ def _known(user_id: str, stores: Stores) -> list[Memory]:
 def _most_important(memories: Sequence[Memory]) -> list[Memory]:
     """What a summary is made of, the most important and newest first, as much as fits a request."""
     ranked = sorted(memories, key=lambda memory: (memory.importance, memory.observed_at), reverse=True)[:_N_USED]
-    used: list[Memory] = []
-    n_left = STATEMENTS_TOKENS
-    for memory in ranked:
-        n_left -= budget.count_tokens(memory.text) + 3
-        if n_left < 0:
-            break
-        used.append(memory)
-    return used
+    lines = _numbered(ranked)
+    return ranked[: len(budget.first_that_fit(lines, STATEMENTS_TOKENS))]
+
+
+def _numbered(memories: Sequence[Memory]) -> list[str]:
+    return [f"{number}. {redact(memory.text)}" for number, memory in enumerate(memories, 1)]
 
 
 def _read(answer: Answer, source: Source) -> str:

@@ -13,8 +13,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
+from .languages import LANGUAGES
+from .records import Message, Role
+
 Task = Literal["extract", "describe", "compare", "agent", "procedure", "profile", "rewrite"]
 Turn = tuple[str, str]
+
+_WHO: Mapping[Role, str] = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 
 # In the wheel the files lie beside the modules, in a checkout at its top.
 _FOLDERS = (Path(__file__).parent / "_prompts", Path(__file__).parent.parent / "prompts")
@@ -44,6 +49,16 @@ class Prompt:
             for message in ({"role": "user", "content": turn}, {"role": "assistant", "content": answer})
         ]
         return [{"role": "system", "content": self.rules}, *asked, {"role": "user", "content": question}]
+
+
+def sayer(message: Message) -> str:
+    """Who said a message, as requests call them: 'Tool (shell)'."""
+    return _WHO[message.role] + (f" ({message.speaker})" if message.speaker else "")
+
+
+def language_name(code: str, otherwise: str) -> str:
+    """What a language is called in a request, or other words where it is not one of those known."""
+    return LANGUAGES[code].name if code in LANGUAGES else otherwise
 
 
 @cache

@@ -17,7 +17,7 @@ Scope = Literal["all", "user", "agent", "run"]
 Status = Literal["added", "duplicate", "merged", "replaced", "queued", "ignored"]
 Ranking = Literal["fused", "gated"]
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
-Operation = Literal["add", "distil", "delete", "profile"]
+Operation = Literal["add", "distil", "delete"]
 JobTask = Literal["extract", "procedure"]
 
 FactType = Literal[

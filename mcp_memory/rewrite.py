@@ -4,17 +4,17 @@ The question's secrets are taken out before the model sees it, and what it retur
 that the question does not have are taken out again. When to ask, and how long to wait, is for the rewriter.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import regex
 
 from . import budget
+from .asking import Ask
 from .errors import ModelOutputError
-from .languages import LANGUAGES
 from .mentions import find_mentions
-from .prompts import Prompt, load_prompt
+from .prompts import Prompt, language_name, load_prompt
 from .redact import PLACEHOLDER, holds_only_secrets, holds_secret, redact
 from .replies import read_object
 from .text import detect_language, fold, is_known, normalise, split_compound, terms
@@ -41,9 +41,6 @@ SCHEMA: Mapping[str, Any] = {
     "additionalProperties": False,
 }
 
-# Asks the model: request, schema, most tokens of the answer; the text of its answer.
-Ask = Callable[[Sequence[Mapping[str, str]], Mapping[str, Any], int], str]
-
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
@@ -66,7 +63,7 @@ def request(question: str) -> list[dict[str, str]]:
     question = redact(question)
     language = detect_language(question)
     # Said last, where small models heed it most.
-    name = LANGUAGES[language].name if language in LANGUAGES else "the question's language"
+    name = language_name(language, "the question's language")
     return load_prompt("rewrite").messages(language, f"<question>\n{question}\n</question>\nSearches in {name}:")
 
 
@@ -78,7 +75,7 @@ def rewrite(question: str, ask: Ask) -> tuple[str, ...]:
         ModelOutputError: its answer was none.
     """
     answer = ask(request(question), SCHEMA, MAX_OUTPUT_TOKENS)
-    return tuple(_checked(read_queries(answer), redact(question), load_prompt("rewrite")))
+    return tuple(_checked(read_queries(answer.text), redact(question), load_prompt("rewrite")))
 
 
 def read_queries(answer: str) -> list[str]:

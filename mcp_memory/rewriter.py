@@ -13,7 +13,7 @@ from functools import partial
 
 from .errors import McpMemoryError, ModelOutputError, ModelUnavailableError
 from .language_model import LanguageModel, ModelUse
-from .ollama_client import Messages, Schema
+from .ollama_client import Messages, Reply, Schema
 from .rewrite import SCHEMA, Rewriting, is_worth_rewriting, request, rewrite
 from .settings import Settings
 
@@ -89,10 +89,10 @@ class Rewriter:
         if not self._model.is_loaded(self._wait_s):
             raise _NotLoadedError
 
-        def ask(messages: Messages, schema: Schema, max_output_tokens: int) -> str:
+        def ask(messages: Messages, schema: Schema, max_output_tokens: int) -> Reply:
             if is_given_up.is_set():
                 raise ModelUnavailableError("nobody waits for the answer any more", hint="search again")
-            return self._model.ask(messages, schema, max_output_tokens, _MAX_WAITS * self._wait_s).text
+            return self._model.ask(messages, schema, max_output_tokens, _MAX_WAITS * self._wait_s)
 
         return rewrite(question, ask)
 

@@ -66,19 +66,24 @@ def find_ties(
         new = _Side(_told(draft.text, draft.language, episode.observed_at, descriptions.get(place)), place=place)
         known = _candidates(draft, descriptions.get(place), episode, stores)
         for other, similarity in _worth_asking(new, [*reversed(sides), *known], stores):
-            is_earlier = other.told.observed_at > new.told.observed_at
-            first, second = (new, other) if is_earlier else (other, new)
+            earlier, later = _in_order(new, other)
             try:
-                said = compare(first.told.text, second.told.text, ask)
+                said = compare(earlier.text, later.text, ask)
             except ModelOutputError:
                 continue
-            verdict = disposed(said, first.told, second.told, similarity)
+            verdict = disposed(said, earlier, later, similarity)
             if verdict != "other":
-                ties.append(Tie(place, verdict, other.memory_id, other.place, is_earlier))
+                ties.append(Tie(place, verdict, other.memory_id, other.place, is_earlier=earlier is new.told))
             if verdict == "same":
                 break
         sides.append(new)
     return ties
+
+
+def _in_order(new: _Side, other: _Side) -> tuple[Told, Told]:
+    """Both by world time, the earlier first; of one time, what is known already."""
+    is_late = other.told.observed_at > new.told.observed_at
+    return (new.told, other.told) if is_late else (other.told, new.told)
 
 
 def _worth_asking(new: _Side, others: Sequence[_Side], stores: Stores) -> list[tuple[_Side, float]]:
@@ -92,10 +97,7 @@ def _worth_asking(new: _Side, others: Sequence[_Side], stores: Stores) -> list[t
     pairs = [
         (other, similarity)
         for other, similarity in zip(others, similarities, strict=True)
-        if is_worth_asking(
-            *((new.told, other.told) if other.told.observed_at > new.told.observed_at else (other.told, new.told)),
-            similarity,
-        )
+        if is_worth_asking(*_in_order(new, other), similarity)
     ]
     return sorted(pairs, key=lambda pair: -pair[1])[:_MAX_COMPARISONS]
 

@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pytest
 import regex
@@ -16,6 +14,7 @@ from mcp_memory.prompts import load_prompt
 from mcp_memory.redact import PLACEHOLDER
 from mcp_memory.rewrite import MAX_QUERIES, SCHEMA, is_worth_rewriting, read_queries, request, rewrite
 from mcp_memory.text import normalise
+from tests.fakes import Answered, ScriptedModel
 
 LANGUAGES = ["en", "de", "es", "fr", "it", "pt", "ru", "zh", "ja", "ar"]
 # A person waits for the answer: what all requests share must be short enough to be read at once.
@@ -29,10 +28,7 @@ def rewritten(question: str, *queries: str) -> tuple[str, ...]:
 
 
 def answered(question: str, answer: str) -> tuple[str, ...]:
-    def ask(_messages: Sequence[Mapping[str, str]], _schema: Mapping[str, Any], _max_output_tokens: int) -> str:
-        return answer
-
-    return rewrite(question, ask)
+    return rewrite(question, ScriptedModel(Answered(answer)))
 
 
 # What is asked
