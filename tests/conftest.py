@@ -1,5 +1,6 @@
 """What all tests share: the real model, loaded once; a folder each; a clock to set; no network."""
 
+import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -16,6 +17,9 @@ from mcp_memory.graph import build_graph
 from mcp_memory.memory import Memory
 from tests.ollama_server import OllamaServer
 from tests.stdio_server import Server
+
+# Processes share the cores here, and PyTorch's threads wait for each other longer than they work.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # What a shell starts in its background ignores interrupts, and so do its children: tests that send them would hang.
@@ -58,8 +62,6 @@ def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep the developer's own memory and settings out of every test."""
-    import os
-
     for name in [name for name in os.environ if name.startswith("MCP_MEMORY_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("MCP_MEMORY_HOME", str(tmp_path / "home"))

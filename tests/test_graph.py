@@ -1,8 +1,8 @@
 """The packaged model as a graph: the same vectors, made once, taken over while running, not trusted when damaged."""
 
+import contextlib
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -102,13 +102,16 @@ def test_the_first_start_on_a_machine_makes_the_graph_and_goes_over_to_it(empty_
     before = embedder.embed_query("Where do I keep the bees?")[0]
     embedder.quicken()
     embedder.quicken()
-    deadline = time.monotonic() + 200
-    while isinstance(embedder.load(), Transformer):
-        assert time.monotonic() < deadline
+    making = embedder._building
+    assert making
+    while making.poll() is None:
         after = embedder.embed_query("Where do I keep the bees?")[0]
         assert np.allclose(before, after, atol=1e-5)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            making.wait(2)
     after = embedder.embed_query("Where do I keep the bees?")[0]
     assert np.allclose(before, after, atol=1e-5)
+    assert isinstance(embedder.load(), Graph)
     assert {path.suffix for path in empty_cache.iterdir()} == {".onnx", ".lock"}
 
 
