@@ -13,7 +13,8 @@ from .errors import ModelOutputError
 # What a message is about; "own_work" is said of an assistant's.
 Gate = Literal["about_user", "about_others", "wish", "own_work", "other"]
 _GATES: tuple[Gate, ...] = get_args(Gate)
-MAX_STATEMENTS = 24
+# More than a part of a message holds; a loop ends here.
+MAX_STATEMENTS = 12
 _FENCE = regex.compile(r"```[a-zA-Z]*\s*(.*?)(?:```|\Z)", regex.DOTALL)
 _AGAIN = "ask the model again, or set another one"
 
@@ -39,7 +40,9 @@ AGENT_SCHEMA = _schema("own_work", "other")
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The statements that a model read out of one message. `is_whole` is false when its answer was cut.
+    """The statements that a model read out of one message.
+
+    `is_whole` is false when its answer was cut before it began to repeat itself.
 
     Those beside gate "other" are doubtful: small models list them and say that there is nothing to keep.
     """
@@ -64,8 +67,11 @@ def read_extraction(text: str, *, is_complete: bool) -> Extraction:
         facts = []
     if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
         raise ModelOutputError("the answer's facts are no list of texts", hint=_AGAIN)
-    statements = tuple(dict.fromkeys(fact.strip() for fact in facts if fact.strip()))[:MAX_STATEMENTS]
-    return Extraction(gate, statements, is_whole=is_complete and not was_cut)
+    listed = [fact.strip() for fact in facts if fact.strip()]
+    statements = tuple(dict.fromkeys(listed))
+    # Whoever begins to repeat has said everything.
+    is_loop = len(statements) < len(listed)
+    return Extraction(gate, statements[:MAX_STATEMENTS], is_whole=is_loop or (is_complete and not was_cut))
 
 
 def read_object(text: str) -> tuple[dict[str, Any], bool]:

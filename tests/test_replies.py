@@ -64,6 +64,15 @@ def test_what_stands_beside_the_gate_other_is_told_with_the_gate() -> None:
     assert (read.gate, read.statements) == ("other", ("The user says hello.",))
 
 
+def test_an_answer_cut_in_a_loop_is_whole() -> None:
+    loop = (
+        '{"kind": "about_user", "facts": ["The user keeps bees.", "The user has a cat.", "The user keeps bees.", "The'
+    )
+    read = read_extraction(loop, is_complete=False)
+    assert read.statements == ("The user keeps bees.", "The user has a cat.")
+    assert read.is_whole
+
+
 def test_repetitions_and_loops_are_bounded() -> None:
     facts = ["The user keeps bees."] * 50 + [f"The user has {n} hives." for n in range(100)]
     read = read_extraction(json.dumps({"kind": "about_user", "facts": facts}), is_complete=True)
