@@ -185,8 +185,9 @@ def _read(
     while pieces:
         piece, before = pieces.pop(0)
         said = [f"User: … {budget.split_text(before, _TAIL_TOKENS)[-1].strip()}"] if before else []
-        context = "\n".join((*above, *_earlier([*turns, *said]), days))
-        request = prompt.messages(language, f"{context}\n<message>\n{piece}\n</message>\n{_order(language)}")
+        context = "\n".join((*above, *_earlier([*turns, *said])))
+        around_it = "\n".join(filter(None, (context, days)))
+        request = prompt.messages(language, f"{around_it}\n<message>\n{piece}\n</message>\n{_order(language)}")
         answer, extraction = _asked(request, _schema(reading, piece), ask)
         if extraction is None or not extraction.is_whole:
             halves = _halves(piece, before)
@@ -197,6 +198,7 @@ def _read(
             extraction = _asked_again(request, answer, extraction, _schema(reading, piece), ask)
         if not extraction.is_whole and reading.keeps_words:
             distilled.undecided.add(reading.source)
+        # Without the days: a statement that was not dated must not take the day on which it was said.
         source = Source(piece, context, language, prompt.marks)
         read = list(_checked(extraction, source, reading, prompt, distilled))
         yield from (replace(item, text=_dated(item.text, source, episode)) for item in read)

@@ -49,7 +49,7 @@ _REMEMBER = regex.compile(
 )
 # What an assistant would do, advises or has heard, not what it did.
 _OFFER = regex.compile(
-    r"\bi(?:['’]d| would| could| suggest| recommend| hope| think)\b|\blet me\b"
+    r"\bi(?:(?:['’]d| would)(?! (?:have|had|been|never))| could| suggest| recommend| hope| think)\b|\blet me\b"
     r"|\bich (?:würde|könnte|empfehle|hoffe|schlage)\b"
     r"|\b(?:recomiendo|sugiero|aconsejo|podría)\b|\bje (?:dirais|conseille|propose|recommande|pourrais|suggère)\b"
     r"|\b(?:consiglio|consiglierei|suggerisco|potrei|recomendo|sugiro|poderia)\b|\b(?:советую|рекомендую|я бы)\b"

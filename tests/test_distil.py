@@ -217,6 +217,21 @@ def test_a_statement_that_does_not_hold_gives_way_to_the_persons_words() -> None
     assert statement.is_verbatim
 
 
+def test_what_is_not_dated_does_not_take_the_day_on_which_it_was_said() -> None:
+    model = ScriptedModel(facts("The user moved to Ghent on 2026-03-11."))
+    distilled = distil(episode("I moved to Ghent."), (), NOBODY, model)
+    assert [statement.text for statement in distilled.statements] == ["I moved to Ghent."]
+
+
+def test_a_date_that_the_model_leaves_out_is_put_back() -> None:
+    model = ScriptedModel(facts("The user moved to Ghent.", "The user drinks tea."))
+    distilled = distil(episode("yesterday I moved to Ghent, and I still drink tea"), (), NOBODY, model)
+    assert [item.text for item in distilled.statements] == [
+        "The user moved to Ghent (2026-03-10).",
+        "The user drinks tea.",
+    ]
+
+
 def test_an_unusable_answer_is_asked_for_once_more() -> None:
     model = ScriptedModel(Answered("I'd rather not."), facts("The user lives in Ghent."))
     distilled = distil(episode("I live in Ghent."), (), NOBODY, model)
