@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from .admit import admit, embed, resolve, with_lag, write
+from .admit import admit, embed, resolve, same_text, with_lag, write
 from .extract import verbatim
 from .records import AddResult, Change, Episode, Job
 from .stores import Stores
@@ -26,7 +26,8 @@ def add(episode: Episode, stores: Stores) -> Added:
     drafts = verbatim(episode, languages=index.languages, known_names=index.names)
     vectors = embed(drafts, episode, stores)
     with stores.writing:
-        resolution = resolve(drafts, episode, stores, vectors)
+        known = same_text(drafts, episode, stores, ("active", "raw"))
+        resolution = resolve(drafts, known, episode, stores, vectors)
         change_id = stores.ids.next(episode.created_at)
         first = stores.log.next_position(episode.owner.user_id, episode.run_id)
         admitted = admit(resolution, episode, stores, change_id, resolution.positions(first))

@@ -3,11 +3,11 @@
 What both ways in share: words kept as they are, and statements that a language model made of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .errors import McpMemoryError
-from .records import Change, Draft, Entity, Episode, Memory, Mention, Receipt, Sighting
+from .records import Change, Draft, Entity, Episode, Memory, Mention, Receipt, Sighting, State
 from .resolve import Resolution, Resolved, find_duplicate, link_mentions
 from .score import Floats
 from .store import commit
@@ -45,11 +45,17 @@ def embed(drafts: Sequence[Draft], episode: Episode, stores: Stores) -> Vectors:
     return Vectors(by_place, dict(zip(unknown, names, strict=True)))
 
 
-def resolve(drafts: Sequence[Draft], episode: Episode, stores: Stores, vectors: Vectors) -> Resolution:
-    """Which drafts are known already, and what the names in the others mean. Call with `stores.writing` held."""
+def same_text(drafts: Sequence[Draft], episode: Episode, stores: Stores, states: Collection[State]) -> list[Memory]:
+    """The memories of the user, in one of some states, that have the text of one of the drafts."""
+    return stores.log.same_text(episode.owner.user_id, [draft.hash for draft in drafts if draft.hash], states)
+
+
+def resolve(
+    drafts: Sequence[Draft], known: Sequence[Memory], episode: Episode, stores: Stores, vectors: Vectors
+) -> Resolution:
+    """Which drafts repeat a known memory, and what the names in the others mean. Call with `stores.writing` held."""
     index = stores.index_of(episode.owner.user_id)
     user_id = episode.owner.user_id
-    known = stores.log.same_text(user_id, [draft.hash for draft in drafts if draft.hash])
     resolution = Resolution()
     first_of: dict[tuple[str, str], int] = {}
 

@@ -88,28 +88,40 @@ def get_episode(log: Log, episode_id: str) -> Episode | None:
     return None if row is None else _episode(row)
 
 
-def raw_rows(log: Log, episode_id: str) -> dict[str, Memory]:
-    """The memories of an episode that wait for extraction, by hash."""
+# A text, as its hash, and who said it: two people's words are two memories.
+Said = tuple[str, str]
+
+
+def raw_rows(log: Log, episode_id: str) -> dict[Said, Memory]:
+    """The memories of an episode that wait for extraction, in order."""
     with log.reading() as connection:
         rows = connection.execute(
-            select(memories).where(memories.c.episode_id == episode_id, memories.c.state == "raw")
+            select(memories)
+            .where(memories.c.episode_id == episode_id, memories.c.state == "raw")
+            .order_by(memories.c.id)
         ).mappings()
-        return {row["hash"]: Memory(**row) for row in rows}
+        return {(row["hash"], row["speaker"]): Memory(**row) for row in rows}
 
 
-def deleted_hashes(log: Log, user_id: str, texts: Sequence[str], since: datetime) -> set[str]:
-    """Which of some texts the user has deleted since, by hash."""
+def deleted_since(log: Log, user_id: str, said: Sequence[Message], since: datetime) -> set[int]:
+    """The places of the messages whose words the user has deleted since."""
+    keys = [said_in(message) for message in said]
     with log.reading() as connection:
-        return set(
-            connection.scalars(
-                select(memories.c.hash).where(
-                    memories.c.user_id == user_id,
-                    memories.c.hash.in_([content_hash(text) for text in texts]),
-                    memories.c.state == "deleted",
-                    memories.c.updated_at >= since,
-                )
+        rows = connection.execute(
+            select(memories.c.hash, memories.c.speaker).where(
+                memories.c.user_id == user_id,
+                memories.c.hash.in_({text_hash for text_hash, _ in keys}),
+                memories.c.state == "deleted",
+                memories.c.updated_at >= since,
             )
         )
+        gone = {(row.hash, row.speaker) for row in rows}
+    return {place for place, key in enumerate(keys) if key in gone}
+
+
+def said_in(message: Message) -> Said:
+    """What a message says and who says it, as rows are told apart."""
+    return content_hash(message.content), message.speaker
 
 
 def messages_before(log: Log, episode: Episode) -> tuple[Message, ...]:
@@ -131,8 +143,8 @@ def messages_before(log: Log, episode: Episode) -> tuple[Message, ...]:
     if not found:
         return ()
     oldest = min(row.created_at for row in rows)
-    gone = deleted_hashes(log, owner.user_id, [message.content for message in found], oldest)
-    return tuple(message for message in found if content_hash(message.content) not in gone)
+    gone = deleted_since(log, owner.user_id, found, oldest)
+    return tuple(message for place, message in enumerate(found) if place not in gone)
 
 
 def _job(row: Any) -> Job:

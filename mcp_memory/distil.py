@@ -77,7 +77,7 @@ class Surroundings:
 class Statement:
     """One thing that a message says. `is_verbatim`: the person's own words, because the model's did not hold."""
 
-    source: int  # 0-based position of its message in the episode
+    sources: tuple[int, ...]  # 0-based positions of its messages in the episode
     text: str
     about: About
     gate: Gate
@@ -88,21 +88,17 @@ class Statement:
 
 @dataclass(slots=True)
 class Distilled:
-    """What came of an episode: statements in order, and the messages whose own words are to stay as they are.
-
-    `is_joint`: the statements came of all messages together, as the summary of a procedure does.
-    """
+    """What came of an episode: statements in order, and the messages whose own words are to stay as they are."""
 
     statements: list[Statement] = field(default_factory=list)
     undecided: set[int] = field(default_factory=set)
-    is_joint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """One message, or several joined ones, to be read by the model."""
 
-    source: int
+    sources: tuple[int, ...]
     text: str
     task: Task
     about: About
@@ -121,9 +117,18 @@ def distil(episode: Episode, left_out: Container[int], around: Surroundings, ask
     distilled = Distilled()
     for reading in _readings(episode, left_out, around):
         for statement in _read(reading, episode, around, ask, distilled):
-            if all(statement.text != known.text for known in distilled.statements):
-                distilled.statements.append(statement)
+            _note(statement, distilled)
     return distilled
+
+
+def _note(statement: Statement, distilled: Distilled) -> None:
+    """Add a statement, or where it has been made already the messages that it comes from too."""
+    for place, known in enumerate(distilled.statements):
+        if (known.text, known.about) == (statement.text, statement.about):
+            sources = dict.fromkeys(known.sources + statement.sources)
+            distilled.statements[place] = replace(known, sources=tuple(sources))
+            return
+    distilled.statements.append(statement)
 
 
 def _readings(episode: Episode, left_out: Container[int], around: Surroundings) -> Iterator[_Reading]:
@@ -133,6 +138,7 @@ def _readings(episode: Episode, left_out: Container[int], around: Surroundings) 
     place = 0
     while place < len(shown):
         source, message = shown[place]
+        sources = [source]
         before = tuple(earlier)
         earlier.append(message)
         text = message.content
@@ -143,13 +149,14 @@ def _readings(episode: Episode, left_out: Container[int], around: Surroundings) 
         ):
             earlier += [item for _, item in shown[place + 1 : follower + 1]]
             place = follower
-            source, text = shown[place][0], f"{text}\n{shown[place][1].content}"
+            sources.append(shown[place][0])
+            text = f"{text}\n{shown[place][1].content}"
         place += 1
         if message.role == "assistant" or episode.about == "agent":
             if speaks_in_first_person(text):
-                yield _Reading(source, text, "agent", "agent", before, keeps_words=episode.about == "agent")
+                yield _Reading(tuple(sources), text, "agent", "agent", before, episode.about == "agent")
         elif message.role == "user" and not _says_nothing(text, before):
-            yield _Reading(source, text, "extract", "user", before, keeps_words=True)
+            yield _Reading(tuple(sources), text, "extract", "user", before, keeps_words=True)
 
 
 def _says_nothing(text: str, before: Sequence[Message]) -> bool:
@@ -197,7 +204,7 @@ def _read(
                 continue
             extraction = _asked_again(request, answer, extraction, _schema(reading, piece), ask)
         if not extraction.is_whole and reading.keeps_words:
-            distilled.undecided.add(reading.source)
+            distilled.undecided.update(reading.sources)
         # Without the days: a statement that was not dated must not take the day on which it was said.
         source = Source(piece, context, language, prompt.marks)
         read = list(_checked(extraction, source, reading, prompt, distilled))
@@ -263,7 +270,7 @@ def _checked(
             continue
         if checked.text:
             yield Statement(
-                source=reading.source,
+                sources=reading.sources,
                 text=checked.text,
                 about=reading.about,
                 gate=extraction.gate if extraction.gate != "other" else "about_user",
@@ -273,7 +280,7 @@ def _checked(
             )
         elif reading.keeps_words and checked.flaw not in ("secret", "meta", "leak", "support", "asked"):
             # Something was said, and neither the model's words nor a sentence of the person's own will do.
-            distilled.undecided.add(reading.source)
+            distilled.undecided.update(reading.sources)
 
 
 def _is_certain(statement: str, source: Source, reading: _Reading) -> bool:

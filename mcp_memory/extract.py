@@ -17,13 +17,13 @@ def verbatim(episode: Episode, *, languages: Counter[str], known_names: Containe
     """
     state: State = "raw" if episode.infer else "active"
     return [
-        draft_of(place, message, message.content, episode, state, languages, known_names)
+        draft_of((place,), message, message.content, episode, state, languages, known_names)
         for place, message in enumerate(episode.messages)
     ]
 
 
 def draft_of(
-    place: int,
+    sources: tuple[int, ...],
     message: Message,
     text: str,
     episode: Episode,
@@ -32,7 +32,7 @@ def draft_of(
     known_names: Container[str],
 ) -> Draft:
     """A text as a draft, with its words and names; an empty one is marked as ignored."""
-    draft = Draft(place, message, text, "", "", "", episode.kind, state, (), episode.about)
+    draft = Draft(sources, message, text, "", "", "", episode.kind, state, (), episode.about)
     if not text.strip():
         return replace(draft, ignored_because="the text is empty")
     chosen = languages_for(languages, text)

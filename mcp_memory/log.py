@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from . import schema
 from .changes import WINDOW_SIZE, Committed, batches, rows_by_id, write
 from .errors import StorageError
-from .records import SEARCHABLE, Change, Entity, Filters, Memory, Message
+from .records import SEARCHABLE, Change, Entity, Filters, Memory, Message, State
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages, meta
 
 _APPLIED = "applied_through"
@@ -219,8 +219,8 @@ class Log:
                 )
             )
 
-    def same_text(self, user_id: str, hashes: Collection[str]) -> list[Memory]:
-        """Active and raw memories of a user with one of these hashes, oldest first."""
+    def same_text(self, user_id: str, hashes: Collection[str], states: Collection[State]) -> list[Memory]:
+        """A user's memories in one of some states with one of these hashes, oldest first."""
         with self.reading() as connection:
             found: list[Memory] = []
             for part in batches(list(hashes)):
@@ -228,7 +228,7 @@ class Log:
                     select(memories).where(
                         memories.c.user_id == user_id,
                         memories.c.hash.in_(part),
-                        memories.c.state.in_(("active", "raw")),
+                        memories.c.state.in_(states),
                     )
                 )
                 found += [_memory(row) for row in rows.mappings()]

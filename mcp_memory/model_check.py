@@ -139,7 +139,7 @@ def _episode() -> Episode:
 
 def _outcome(place: int, distilled: Distilled, was_told: bool) -> Outcome:
     told = _CONVERSATION[place]
-    statements = [statement for statement in distilled.statements if statement.source == place]
+    statements = [statement for statement in distilled.statements if place in statement.sources]
     kept = tuple(statement.text for statement in statements)
     if told.about == "secret":
         everything = " ".join(statement.text for statement in distilled.statements)

@@ -79,14 +79,14 @@ def summarise(episode: Episode, left_out: Container[int], ask: Ask) -> Distilled
     if not procedure.steps:
         return Distilled(undecided={place for place, _ in said})
     statement = Statement(
-        source=said[0][0],
+        sources=tuple(place for place, _ in said),
         text=str(procedure),
         about=episode.about,
         gate="about_user",
         language=language,
         prompt=prompt.fingerprint,
     )
-    return Distilled([statement], is_joint=True)
+    return Distilled([statement])
 
 
 def _continued(before: Procedure, part: str, everything: str, language: str, prompt: Prompt, ask: Ask) -> Procedure:

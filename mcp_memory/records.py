@@ -120,8 +120,8 @@ class Mention:
 class Draft:
     """A statement that may become a memory: extracted, not yet compared with what is known."""
 
-    source: int  # 0-based position of its message in the episode
-    message: Message
+    sources: tuple[int, ...]  # 0-based positions of the messages of the episode that it comes from
+    message: Message  # the first of them
     text: str
     lemmas: str
     hash: str

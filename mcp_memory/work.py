@@ -1,11 +1,11 @@
 """One job from the queue: an episode is distilled, described, compared with what is known, and stored in one change."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from . import backlog
-from .admit import admit, embed, resolve, with_lag, write
+from .admit import admit, embed, resolve, same_text, with_lag, write
 from .describe import Description, describe
 from .distil import Distilled, Statement, Surroundings, distil
 from .extract import draft_of
@@ -14,13 +14,12 @@ from .knowledge import get_profile
 from .language_model import LanguageModel
 from .mentions import name_key
 from .procedure import summarise
-from .records import Change, Draft, Episode, Fact, Job, Kind, Memory, Receipt, Selection
+from .records import Change, Draft, Episode, Fact, Job, Kind, Memory, Receipt, Selection, State
 from .redact import holds_only_secrets, holds_secret, redact
 from .resolve import Resolution, find_duplicate
 from .search import search
 from .stores import Stores
 from .supersede import Tie, apply_ties, find_ties
-from .text import content_hash
 
 _N_RELEVANT, _N_RECENT = 5, 3
 # A longer statement is a person's own words, which hold more than one thing.
@@ -28,6 +27,8 @@ _MAX_DESCRIBED_CHARS = 300
 _IMPORTANCE_OF_WISHES = 0.8
 # What a description says of a statement is a small model's reading, checked against its words only.
 _CONFIDENCE = 0.7
+# Words that wait to be read do not make known what others were read as: they give way.
+_DECIDED: tuple[State, ...] = ("active",)
 NOTHING_TO_KEEP = "nothing in it to keep for later; the words stay, out of search, under this id"
 KEPT_WORDS = "kept word for word: the language model's reading of it could not be trusted"
 
@@ -41,17 +42,20 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
     episode = backlog.get_episode(stores.log, job.episode_id)
     if episode is None:
         return keep_words(job, stores, "its episode is gone")
-    left_out = _left_out(episode, stores)
-    if job.task == "procedure":
-        distilled = summarise(episode, left_out, model.ask)
-    else:
-        distilled = distil(episode, left_out, _surroundings(episode, stores), model.ask)
-    drafts = _drafts(distilled, episode, model.name, stores)
-    news = _news(drafts, episode, stores)
-    descriptions = _described(news, model)
-    drafts = [_with(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)]
-    ties = find_ties({place: drafts[place] for place in news}, descriptions, episode, stores, model.ask)
-    return _store(job, episode, distilled, drafts, stores, descriptions=descriptions, ties=ties)
+    while True:
+        left_out = _left_out(episode, stores)
+        if job.task == "procedure":
+            distilled = summarise(episode, left_out, model.ask)
+        else:
+            distilled = distil(episode, left_out, _surroundings(episode, stores), model.ask)
+        drafts = _drafts(distilled, episode, model.name, stores)
+        news = _news(drafts, episode, stores)
+        descriptions = _described(news, model)
+        drafts = [_with(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)]
+        ties = find_ties({place: drafts[place] for place in news}, descriptions, episode, stores, model.ask)
+        outcome = _store(job, episode, left_out, distilled, drafts, stores, descriptions=descriptions, ties=ties)
+        if outcome is not None:
+            return outcome
 
 
 def keep_words(job: Job, stores: Stores, error: str) -> tuple[Receipt, ...]:
@@ -60,14 +64,18 @@ def keep_words(job: Job, stores: Stores, error: str) -> tuple[Receipt, ...]:
     if episode is None:
         backlog.cancel(stores.log, job, error)
         return ()
-    undecided = set(range(len(episode.messages))) - _left_out(episode, stores)
-    distilled = Distilled(undecided=undecided)
-    return _store(job, episode, distilled, _drafts(distilled, episode, "", stores), stores, reason=error)
+    while True:
+        left_out = _left_out(episode, stores)
+        distilled = Distilled(undecided=set(range(len(episode.messages))) - left_out)
+        drafts = _drafts(distilled, episode, "", stores)
+        outcome = _store(job, episode, left_out, distilled, drafts, stores, reason=error)
+        if outcome is not None:
+            return outcome
 
 
 def _news(drafts: Sequence[Draft], episode: Episode, stores: Stores) -> dict[int, Draft]:
     """The statements about the user that are not known word for word, by place: what is worth a further call."""
-    known = stores.log.same_text(episode.owner.user_id, [draft.hash for draft in drafts if draft.hash])
+    known = same_text(drafts, episode, stores, _DECIDED)
     return {
         place: draft
         for place, draft in enumerate(drafts)
@@ -95,6 +103,7 @@ def _with(draft: Draft, description: Description | None, episode: Episode) -> Dr
 def _store(
     job: Job,
     episode: Episode,
+    left_out: set[int],
     distilled: Distilled,
     drafts: Sequence[Draft],
     stores: Stores,
@@ -102,21 +111,20 @@ def _store(
     descriptions: Mapping[int, Description] = MappingProxyType({}),
     ties: Sequence[Tie] = (),
     reason: str = "",
-) -> tuple[Receipt, ...]:
-    """Finish a job with what came of it; a `reason` says why it was given up."""
+) -> tuple[Receipt, ...] | None:
+    """Finish a job with what came of it; a `reason` says why it was given up.
+
+    None, and nothing is stored, where words that were read have been deleted meanwhile: what came of them may be
+    in any of the drafts.
+    """
     vectors = embed(drafts, episode, stores)
     with stores.writing:
         if not backlog.is_waiting(stores.log, job.id):
             return ()
-        # Something may have been deleted while the model was thinking.
-        gone = _left_out(episode, stores)
-        resolution = resolve(drafts, episode, stores, vectors)
-        resolution.drafts[:] = [
-            replace(item, draft=replace(item.draft, ignored_because="deleted meanwhile"), entity_ids=())
-            if item.draft.source in gone
-            else item
-            for item in resolution.drafts
-        ]
+        if _left_out(episode, stores) != left_out:
+            return None
+        known = same_text(drafts, episode, stores, _DECIDED)
+        resolution = resolve(drafts, known, episode, stores, vectors)
         change_id = stores.ids.next(stores.clock())
         first = stores.log.next_position(episode.owner.user_id, episode.run_id)
         admitted = admit(resolution, episode, stores, change_id, resolution.positions(first))
@@ -131,12 +139,12 @@ def _store(
             operation="distil",
             reason=reason,
             finished_job=job.id,
-            memories=(*superseded.known, *given_way.values()),
+            memories=(*superseded.known, *(row.memory for row in given_way)),
             sightings=superseded.sightings,
             facts=_facts(descriptions, admitted.memories, resolution, stores),
         )
         lag = write(change, episode, resolution, admitted, stores, vectors)
-    return with_lag([*admitted.receipts, *_other_receipts(resolution, given_way)], lag)
+    return with_lag([*_with_reasons(admitted.receipts, drafts), *_other_receipts(given_way)], lag)
 
 
 def _take_secrets_out(distilled: Distilled, episode: Episode) -> None:
@@ -148,7 +156,7 @@ def _take_secrets_out(distilled: Distilled, episode: Episode) -> None:
             if not holds_only_secrets(text):
                 distilled.statements.append(
                     Statement(
-                        source=place,
+                        sources=(place,),
                         text=redact(text),
                         about=episode.about,
                         gate="about_user",
@@ -161,9 +169,7 @@ def _take_secrets_out(distilled: Distilled, episode: Episode) -> None:
 
 def _left_out(episode: Episode, stores: Stores) -> set[int]:
     """The messages whose words the user has deleted since."""
-    texts = [message.content for message in episode.messages]
-    gone = backlog.deleted_hashes(stores.log, episode.owner.user_id, texts, episode.created_at)
-    return {place for place, text in enumerate(texts) if content_hash(text) in gone}
+    return backlog.deleted_since(stores.log, episode.owner.user_id, episode.messages, episode.created_at)
 
 
 def _surroundings(episode: Episode, stores: Stores) -> Surroundings:
@@ -188,8 +194,8 @@ def _drafts(distilled: Distilled, episode: Episode, model: str, stores: Stores) 
     return [
         replace(
             draft_of(
-                statement.source,
-                episode.messages[statement.source],
+                statement.sources,
+                episode.messages[statement.sources[0]],
                 statement.text,
                 episode,
                 "active",
@@ -248,48 +254,64 @@ def _facts(
     return tuple(facts)
 
 
+@dataclass(frozen=True, slots=True)
+class _GivenWay:
+    """A raw row as it is from now on. `is_told`: a receipt of a statement speaks for it already."""
+
+    memory: Memory
+    is_told: bool
+
+
 def _give_way(
     episode: Episode,
     distilled: Distilled,
     resolution: Resolution,
     receipts: Sequence[Receipt],
-    raw: Mapping[str, Memory],
+    raw: Mapping[backlog.Said, Memory],
     change_id: str,
     stores: Stores,
-) -> dict[int, Memory]:
-    """The raw rows of an episode by message, as they are from now on; their ids lead to what came of them."""
+) -> list[_GivenWay]:
+    """What becomes of the raw rows of an episode, in order; their ids lead to what came of them.
+
+    A row stays where its message is undecided, unless a statement repeats it word for word.
+    """
     now = stores.clock()
-    came: dict[int, dict[str, None]] = {}
-    for item, receipt in zip(resolution.drafts, receipts, strict=True):
-        if receipt.id:
-            came.setdefault(item.draft.source, {})[receipt.id] = None
-    everything = {identifier: None for ids in came.values() for identifier in ids}
-    changed: dict[int, Memory] = {}
-    for place, message in enumerate(episode.messages):
-        memory = raw.get(content_hash(message.content))
-        if memory is None or memory in changed.values():
-            continue
-        ids = everything if distilled.is_joint else came.get(place, {})
-        stays = place in distilled.undecided or memory.id in ids
-        changed[place] = replace(
+    given_way: list[_GivenWay] = []
+    for key, memory in raw.items():
+        places = {place for place, message in enumerate(episode.messages) if backlog.said_in(message) == key}
+        came = [
+            (item.draft, receipt)
+            for item, receipt in zip(resolution.drafts, receipts, strict=True)
+            if not places.isdisjoint(item.draft.sources)
+        ]
+        ids = dict.fromkeys(receipt.id for _, receipt in came if receipt.id)
+        is_repeated = any(draft.hash == memory.hash and receipt.id for draft, receipt in came)
+        stays = not is_repeated and not places.isdisjoint(distilled.undecided)
+        row = replace(
             memory,
             state="active" if stays else "distilled",
             superseded_by="" if stays else " ".join(ids),
             updated_at=now,
             revision=change_id,
         )
-    return changed
+        given_way.append(_GivenWay(row, is_told=bool(came)))
+    return given_way
 
 
-def _other_receipts(resolution: Resolution, given_way: Mapping[int, Memory]) -> list[Receipt]:
-    """Receipts for messages of which nothing new came."""
-    covered = {item.draft.source for item in resolution.drafts}
-    receipts: list[Receipt] = []
-    for place, memory in given_way.items():
-        if place in covered or (memory.state == "distilled" and memory.superseded_by):
-            continue
-        if memory.state == "active":
-            receipts.append(Receipt("added", memory.id, memory.text, reason=KEPT_WORDS))
-        else:
-            receipts.append(Receipt("ignored", memory.id, memory.text, reason=NOTHING_TO_KEEP))
-    return receipts
+def _with_reasons(receipts: Sequence[Receipt], drafts: Sequence[Draft]) -> list[Receipt]:
+    """The receipts, with the reason where the person's own words were kept in place of the model's."""
+    return [
+        replace(receipt, reason=KEPT_WORDS) if receipt.status == "added" and not draft.model else receipt
+        for receipt, draft in zip(receipts, drafts, strict=True)
+    ]
+
+
+def _other_receipts(given_way: Sequence[_GivenWay]) -> list[Receipt]:
+    """Receipts for words of which no statement came."""
+    return [
+        Receipt("added", row.memory.id, row.memory.text, reason=KEPT_WORDS)
+        if row.memory.state == "active"
+        else Receipt("ignored", row.memory.id, row.memory.text, reason=NOTHING_TO_KEEP)
+        for row in given_way
+        if not row.is_told
+    ]

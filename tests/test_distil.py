@@ -38,7 +38,7 @@ def test_a_statement_knows_its_message_its_language_and_its_prompt() -> None:
     model = ScriptedModel(NOTHING, facts("Der Nutzer mag den Winter nicht."))
     distilled = distil(episode("hello there, nice to meet you", "Ich mag den Winter nicht."), (), NOBODY, model)
     [statement] = distilled.statements
-    assert (statement.source, statement.about, statement.language) == (1, "user", "de")
+    assert (statement.sources, statement.about, statement.language) == ((1,), "user", "de")
     assert statement.prompt.startswith("extract-")
     assert not statement.is_verbatim
     assert len(model.requests) == 2
@@ -190,7 +190,7 @@ def test_a_short_correction_is_read_together_with_what_it_corrects() -> None:
     distilled = distil(episode("My lease ends in May.", "Sorry, I meant June."), (), NOBODY, model)
     assert "My lease ends in May (2026-05).\nSorry, I meant June." in model.questions[0]
     assert len(model.requests) == 1
-    assert [statement.source for statement in distilled.statements] == [1]
+    assert [statement.sources for statement in distilled.statements] == [(0, 1)]
 
 
 def test_secrets_never_reach_the_model_not_even_as_context() -> None:

@@ -34,7 +34,7 @@ def test_all_turns_become_one_numbered_procedure() -> None:
         "Mend the backup job.\n1. Look at /var/log/backup.log with tail.\n2. Remove snapshots older than 30 days.\n"
         "3. Run backupctl start.\n→ The backup job has finished."
     )
-    assert distilled.is_joint
+    assert statement.sources == tuple(range(len(TURNS)))
     assert statement.prompt.startswith("procedure-")
 
 

@@ -19,7 +19,7 @@ DAY = timedelta(days=1)
 TEXT = "I live in Berlin"
 
 DRAFT = Draft(
-    source=0,
+    sources=(0,),
     message=Message("user", TEXT, "Ana"),
     text=TEXT,
     lemmas="",

@@ -1,0 +1,125 @@
+"""What becomes of the words that waited, once they are read: each gives way to all that came of it, and only to that."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from mcp_memory.memory import Memory
+from mcp_memory.records import Receipt
+from mcp_memory.work import KEPT_WORDS
+from tests.conftest import Opener
+from tests.ollama_server import PATIENCE_S, OllamaServer, Step, facts, reply
+from tests.test_queue import NOTHING, open_with, texts
+
+
+@pytest.fixture
+def memory(open_memory: Opener, server: OllamaServer) -> Memory:
+    return open_with(open_memory, server)
+
+
+def said(*lines: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": line} for line in lines]
+
+
+def leads(memory: Memory) -> dict[str, list[str]]:
+    """The texts that gave way, each with the texts that its id leads to."""
+    every = {record.id: record for record in memory.list(states=["active", "distilled", "raw"])}
+    return {
+        record.text: [every[identifier].text for identifier in record.superseded_by.split()]
+        for record in every.values()
+        if record.state == "distilled"
+    }
+
+
+def held(step: Step) -> Step:
+    """The same answer, its end kept back until the test releases it."""
+    return replace(step, ending="hold")
+
+
+def delete_while_read(memory: Memory, server: OllamaServer, lines: list[str], gone: str, **more: str) -> list[Receipt]:
+    """Add lines, delete one while the model reads, and let it go on; what the add answers."""
+    receipts: list[Receipt] = []
+
+    def add() -> None:
+        receipts.extend(memory.add(messages=said(*lines), **more).results)
+
+    adding = threading.Thread(target=add)
+    adding.start()
+    server.wait_until_held()
+    [waiting] = [record for record in memory.list(states=["raw"]) if record.text == gone]
+    memory.delete(waiting.id)
+    server.release()
+    adding.join(PATIENCE_S)
+    assert not adding.is_alive()
+    return receipts
+
+
+def test_a_correction_and_what_it_corrects_both_lead_to_what_came_of_them(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts("The user's lease ends in June."))
+    receipts = memory.add(messages=said("My lease ends in May.", "Sorry, I meant June.")).results
+    assert [receipt.status for receipt in receipts] == ["added"]
+    assert leads(memory) == {
+        "My lease ends in May.": ["The user's lease ends in June."],
+        "Sorry, I meant June.": ["The user's lease ends in June."],
+    }
+
+
+def test_a_correction_deleted_while_it_is_read_corrects_nothing(memory: Memory, server: OllamaServer) -> None:
+    server.script(held(facts("The user's lease ends in June.")), facts("The user's lease ends in May."))
+    lines = ["My lease ends in May.", "Sorry, I meant June."]
+    receipts = delete_while_read(memory, server, lines, gone=lines[1])
+    assert [receipt.text for receipt in receipts] == ["The user's lease ends in May."]
+    assert "June" not in server.asked("facts")[-1]
+    assert "June" not in str([record.text for record in memory.list(states=["active", "distilled", "raw", "merged"])])
+
+
+def test_a_procedure_is_read_anew_when_one_of_its_turns_is_deleted_meanwhile(
+    memory: Memory, server: OllamaServer
+) -> None:
+    first = '{"goal": "", "steps": ["Stop the pump.", "Fetch the door code.", "Start the pump."], "result": ""}'
+    anew = '{"goal": "", "steps": ["Stop the pump.", "Start the pump."], "result": ""}'
+    server.script(held(reply(first, prompt_eval_count=500)), reply(anew, prompt_eval_count=500))
+    lines = ["Stop the pump.", "The door code is at the bakery.", "Start the pump."]
+    [receipt] = delete_while_read(memory, server, lines, gone=lines[1], kind="procedure")
+    assert receipt.text == "1. Stop the pump.\n2. Start the pump."
+    assert leads(memory) == {lines[0]: [receipt.text], lines[2]: [receipt.text]}
+    assert "bakery" not in str(server.requests[-1].body)
+
+
+def test_the_same_sentence_twice_in_a_call_gives_way_to_what_came_of_either(
+    memory: Memory, server: OllamaServer
+) -> None:
+    server.script(NOTHING, facts("The user keeps bees."), facts("The user keeps bees."))
+    memory.add(messages=said("I keep bees", "I keep bees"))
+    assert leads(memory) == {"I keep bees": ["The user keeps bees."]}
+    assert texts(memory) == ["The user keeps bees."]
+
+
+def test_a_sentence_of_two_speakers_is_two_and_each_gives_way_by_itself(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts("The user keeps bees."), NOTHING, NOTHING)
+    memory.add(
+        messages=[
+            {"role": "user", "content": "I keep bees", "name": "Ana"},
+            {"role": "user", "content": "I keep bees", "name": "Bo"},
+        ]
+    )
+    rows = memory.list(states=["distilled", "raw"])
+    [kept] = memory.list()
+    assert sorted((row.speaker, row.state, row.superseded_by) for row in rows) == [
+        ("Ana", "distilled", kept.id),
+        ("Bo", "distilled", ""),
+    ]
+
+
+def test_own_words_in_place_of_the_models_are_described_and_told_as_such(memory: Memory, server: OllamaServer) -> None:
+    # A name that nobody said: the person's own sentence takes the statement's place.
+    server.script(facts("The user lives in Graz with Ottokar."))
+    item = {"n": 1, "kind": "fact", "subject": "I", "type": "home", "relation": "lives in", "object": "Graz"}
+    server.script_aside("items", {"items": [item]})
+    [receipt] = memory.add("I live in Graz").results
+    assert (receipt.status, receipt.text, receipt.reason) == ("added", "I live in Graz", KEPT_WORDS)
+    assert server.asked("items")
+    [kept] = memory.list()
+    assert (kept.id, kept.text, kept.kind) == (receipt.id, "I live in Graz", "fact")
+    assert leads(memory) == {"I live in Graz": ["I live in Graz"]}
