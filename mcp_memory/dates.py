@@ -44,6 +44,7 @@ class _Found:
 
 
 _ISO = r"\d{4}(?:-\d\d(?:-\d\d)?)?"
+_ISO_DATE = regex.compile(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d]|-\d)")
 _IN_CALENDAR = regex.compile(rf"(?!0000)(?:{_ISO} to )?{_ISO}")
 _ANNOTATION = regex.compile(rf" ?[(（]{_ISO}(?: to {_ISO})?[)）]")
 _OPAQUE = regex.compile(
@@ -117,13 +118,22 @@ def dates_in(text: str) -> frozenset[str]:
     >>> sorted(dates_in("on 2026-03-13, not on March 14th, 2026"))
     ['2026-03-13', '2026-03-14']
     """
-    found = {m.group() for m in regex.finditer(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d]|-\d)", text)}
+    found = {m.group() for m in _ISO_DATE.finditer(text)}
     numbers = _month_numbers()
     for match in _written().finditer(text):
         month = numbers[match["month"].lower()]
         day = f"-{int(match['day']):02}" if match["day"] else ""
         found.add(f"{int(match['year']):04}-{month:02}{day}")
     return frozenset(iso for iso in found if _is_date(iso))
+
+
+def without_dates(text: str) -> str:
+    """The text without the absolute dates that `dates_in` finds.
+
+    >>> without_dates("two tickets for 2026-03-13")
+    'two tickets for  '
+    """
+    return _written().sub(" ", _ISO_DATE.sub(" ", text))
 
 
 def _is_date(iso: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Literal
 import regex
 
 from .date_words import LANGUAGES as DATE_WORDS
+from .dates import without_dates
 from .languages import LANGUAGES
 from .mentions import find_mentions
 from .redact import PLACEHOLDER, holds_secret
@@ -30,6 +31,9 @@ _MIN_TERMS = 3
 _NAMES_ITS_SUBJECT = frozenset({"en", "de", "fr"})
 _CLAUSE_MARK = regex.compile(r"[;，、；：،—–]|[,:](?!\d)|\s-\s")
 _ANNOTATION = regex.compile(r"\((\d{4}-\d\d(?:-\d\d)?)\)")
+# What makes the name before it an owner.
+_POSSESSIVES = ("'s", "’s", "s'", "s’", "的", "の")
+_I = regex.compile(r"(?:i|i['’]\w+|im|ive|ich|yo|je|j['’]\w+|io|eu|я|أنا)\b|我(?!的)|私[はが]")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 _NUMBER = regex.compile(r"\p{Nd}+")
 # What models say about the message instead of about the person.
@@ -210,7 +214,8 @@ def content_terms(text: str, language: str) -> frozenset[str]:
     """Content terms; the words for the user are left out, since a message says "I"."""
     lowered = text.casefold()
     for name in _users(language):
-        lowered = lowered.replace(name, " ")
+        for phrase in (f"{name}'s", f"{name}’s", name):
+            lowered = lowered.replace(phrase, " ")
     words = {form for term in terms(lowered, [language or "en"]) for form in term if not form.isdigit()}
     return frozenset(words.union(_NUMBER.findall(lowered)))
 
@@ -223,6 +228,34 @@ def numbers_in(text: str, language: str) -> set[str]:
         return found | {str(value) for word, value in words.items() if word in text}
     spoken = {match.group().casefold() for match in _WORD.finditer(text)}
     return found | {str(value) for word, value in words.items() if word in spoken}
+
+
+def counts_in(text: str, language: str) -> tuple[str, ...]:
+    """The numbers that are no part of a date, in order; an article is a one in many languages, and counts nothing.
+
+    >>> counts_in("two flats with 3 rooms from 2026-03-12", "en")
+    ('2', '3')
+    """
+    rest = without_dates(text)
+    words = language_of(language).numbers
+    if language in ("zh", "ja"):
+        pattern = "|".join([_NUMBER.pattern, *(regex.escape(word) for word in words)])
+        spoken = regex.findall(pattern, rest)
+    else:
+        spoken = list(regex.findall(rf"{_NUMBER.pattern}|{_WORD.pattern}", rest.casefold()))
+    numbers = [str(words[token]) if token in words else token.lstrip("0") or "0" for token in spoken]
+    return tuple(number for number in numbers if number.isdigit() and number != "1")
+
+
+def opens_with_user(text: str, language: str) -> bool:
+    """Whether a text begins with the user, or with "I", as whom it is about; "the user's sister" is somebody else.
+
+    >>> opens_with_user("The user lives in Graz.", "en"), opens_with_user("The user's sister lives there.", "en")
+    (True, False)
+    """
+    lowered = text.casefold().lstrip("\"'“ ")
+    rests = [lowered[len(user) :] for user in _users(language) if lowered.startswith(user)]
+    return _I.match(lowered) is not None or any(not rest.startswith(_POSSESSIVES) for rest in rests)
 
 
 def _weekdays(text: str, language: str) -> set[int]:
@@ -260,7 +293,7 @@ def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
     """Whether a statement says of the user what its source says of "him" or of somebody named, and not of oneself."""
     users = _users(language)
     lowered = statement.casefold().lstrip("\"'“ ")
-    about_user = any(lowered.startswith(user) and lowered[len(user) :][:2] not in ("'s", "’s") for user in users)
+    about_user = any(lowered.startswith(user) and not lowered[len(user) :].startswith(_POSSESSIVES) for user in users)
     if not about_user or has_word(clause, language_of(language).first_person):
         return False
     opening = clause.strip()

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+import regex
+
 from .dates import dates_in
 from .guards import (
     content_terms,
+    counts_in,
     is_named_in,
     is_negated,
     is_user,
     names_in,
-    numbers_in,
+    opens_with_user,
 )
 from .records import FactType, Kind
+from .sift import language_of
 from .tense import speaks_of_change, speaks_of_past, speaks_of_plans
 from .text import fold, normalise
 
@@ -27,6 +31,11 @@ MIN_SAME_SIMILARITY = 0.6
 # Of these a subject has one at a time; of the second kind one for each relation ("rent", "phone number").
 SINGLE_VALUED: frozenset[FactType] = frozenset(("age", "birthday", "home", "job", "employer", "school", "partner"))
 SINGLE_BY_RELATION: frozenset[FactType] = frozenset(("favourite", "contact", "amount", "uses", "time"))
+
+
+# Of a text that nobody has described: where its subject stands, and what two such texts must share.
+_N_OPENING, _N_FIRST = 6, 3
+_GENITIVE = regex.compile(r"\b(?:of|von|vom|des?|du|d[ao]s?|di|del|dell[ao]|al)\s+(?:\w+\s+)?$", regex.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,7 @@ def is_alike(one: Told, other: Told) -> bool:
     False
     """
     return (
-        _numbers(one) == _numbers(other)
+        counts_in(one.text, one.language) == counts_in(other.text, other.language)
         and set(dates_in(one.text)) == set(dates_in(other.text))
         and _names_stand_in(one, other)
         and _names_stand_in(other, one)
@@ -100,25 +109,32 @@ def is_alike(one: Told, other: Told) -> bool:
     )
 
 
-def _numbers(told: Told) -> set[str]:
-    """The numbers that are no part of a date; an article is a one in many languages, and tells nothing."""
-    of_dates = {part.lstrip("0") for date in dates_in(told.text) for part in date.split("-")}
-    return numbers_in(told.text, told.language) - of_dates - {"1"}
-
-
 def _may_end(earlier: Told, later: Told) -> bool:
     """Whether the later statement may end the earlier one.
 
-    Either both give a value to what a subject has one of, or the later one speaks of a change. A plan ends nothing,
-    nor does what is over, and what is over cannot end.
+    Either both give a value to what a subject has one of, or the later one speaks of a change, or it denies the
+    earlier one. A plan ends nothing, nor does what is over, and what is over cannot end.
     """
     if later.kind == "plan" or speaks_of_plans(later.text, later.language):
         return False
-    if speaks_of_past(earlier.text, earlier.language) or not _same_subject(earlier, later):
+    if speaks_of_past(earlier.text, earlier.language):
         return False
     if speaks_of_change(later.text, later.language):
-        return True
-    return _is_same_key(earlier, later) and not speaks_of_past(later.text, later.language)
+        return is_same_subject(earlier, later) or _tells_of_subject(later, earlier)
+    if speaks_of_past(later.text, later.language) or not is_same_subject(earlier, later):
+        return False
+    if is_negated(later.text, later.language):
+        return _denies(later, earlier)
+    return _is_same_key(earlier, later) and not is_negated(earlier.text, earlier.language)
+
+
+def _denies(later: Told, earlier: Told) -> bool:
+    """Whether a negated statement says no more than that another one is not so.
+
+    "The user eats no meat" ends "The user eats meat", and "The user does not work at Bosch" ends no other job.
+    """
+    denied = content_terms(later.text, later.language) - language_of(later.language).negations
+    return not is_negated(earlier.text, earlier.language) and denied <= content_terms(earlier.text, earlier.language)
 
 
 def _is_same_key(one: Told, other: Told) -> bool:
@@ -126,23 +142,52 @@ def _is_same_key(one: Told, other: Told) -> bool:
         return False
     if one.fact_type in SINGLE_VALUED:
         return True
-    return one.fact_type in SINGLE_BY_RELATION and bool(
-        content_terms(one.relation, one.language) & content_terms(other.relation, other.language)
-    )
+    # A rent and a rent deposit share a word.
+    these, those = (content_terms(told.relation, told.language) for told in (one, other))
+    return one.fact_type in SINGLE_BY_RELATION and bool(these) and these == those
 
 
-def _same_subject(one: Told, other: Told) -> bool:
-    if not one.subject or not other.subject:
-        return True
-    these, those = _subject_terms(one), _subject_terms(other)
-    if numbers_in(one.subject, one.language) != numbers_in(other.subject, other.language):
+def is_same_subject(one: Told, other: Told) -> bool:
+    """Whether two statements are about the same: by their subjects, or by how a text that nobody described begins.
+
+    A name alone means whoever bears it as a title: "Tom" is "the user's brother Tom", but not "Tom's dentist".
+    """
+    if one.subject and other.subject:
+        if is_user(one.subject) or is_user(other.subject):
+            return is_user(one.subject) and is_user(other.subject)
+        these, those = (content_terms(told.subject, told.language) for told in (one, other))
+        is_named = _is_titled(one.subject, other.subject) or _is_titled(other.subject, one.subject)
+        return is_named or (bool(these) and these == those)
+    told, untold = (one, other) if one.subject else (other, one)
+    is_by_user = opens_with_user(untold.text, untold.language)
+    if is_user(told.subject) or (not told.subject and opens_with_user(told.text, told.language)):
+        return is_by_user
+    n_words, wanted = (_N_OPENING, told.subject) if told.subject else (_N_FIRST, _opening(told.text, _N_FIRST))
+    begun, named = (content_terms(text, told.language) for text in (_opening(untold.text, n_words), wanted))
+    return not is_by_user and bool(named) and (named <= begun if told.subject else named == begun)
+
+
+def _tells_of_subject(one: Told, other: Told) -> bool:
+    """Whether a statement about the user names what the other one is about: "The user changed the wifi password"."""
+    if not opens_with_user(one.text, one.language) or is_user(other.subject):
         return False
-    return bool(these & those) or these == those
+    wanted = content_terms(other.subject or _opening(other.text, _N_FIRST), other.language)
+    return bool(wanted) and wanted <= content_terms(one.text, one.language)
 
 
-def _subject_terms(told: Told) -> frozenset[str]:
-    """What names the subject; nothing for the user, and where nobody has described it."""
-    return frozenset() if is_user(told.subject) else content_terms(told.subject, told.language)
+def _is_titled(titled: str, name: str) -> bool:
+    """Whether one subject ends with the other, a name in apposition.
+
+    >>> _is_titled("the user's brother Tom", "Tom"), _is_titled("le dentiste de Tom", "Tom")
+    (True, False)
+    """
+    before, found, rest = titled.rpartition(name)
+    is_apposed = bool(found) and not rest and name[:1].isupper() and before.endswith(" ")
+    return is_apposed and _GENITIVE.search(before) is None
+
+
+def _opening(text: str, n_words: int) -> str:
+    return " ".join(text.split()[:n_words])
 
 
 def _stands_in(value: str, told: Told) -> bool:
@@ -162,6 +207,8 @@ def _names_stand_in(one: Told, other: Told) -> bool:
 
 
 def _subject_stands_in(one: Told, other: Told) -> bool:
+    if is_user(one.subject) or (not one.subject and opens_with_user(one.text, one.language)):
+        return True
     # In the other's language: of two short texts one may be taken for another language.
-    wanted = frozenset() if is_user(one.subject) else content_terms(one.subject, other.language)
+    wanted = content_terms(one.subject or _opening(one.text, _N_FIRST), other.language)
     return wanted <= content_terms(other.text, other.language)

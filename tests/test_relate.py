@@ -27,6 +27,8 @@ def told(text: str, fact_type: FactType = "other", subject: str = "the user", re
         ("The flight leaves on 2026-03-04.", "The flight leaves on 2026-03-05."),
         ("Der Nutzer isst Fleisch.", "Der Nutzer isst kein Fleisch."),
         ("The user has two cats.", "The user has three cats."),
+        ("On 2026-03-12 Ana ran 12 km.", "On 2026-03-12 Ana ran 26 km."),
+        ("The shop is open from 9 to 17.", "The shop is open from 17 to 9."),
     ],
 )
 def test_a_number_a_date_a_name_or_a_not_sets_statements_apart(one: str, other: str) -> None:
@@ -57,8 +59,33 @@ def test_other_words_alone_do_not_set_them_apart(one: str, other: str) -> None:
             told("The user's rent is 920 euros.", "amount", relation="rent"),
             ("850 euros", "920 euros"),
         ),
+        (told("The user eats meat."), told("The user does not eat meat."), ("eats meat", "does not eat meat")),
+        (
+            told("The user's brother Tom lives in Rome.", "home", "the user's brother Tom"),
+            told("Tom moved to Milan.", "home", "Tom"),
+            ("Rome", "Milan"),
+        ),
+        (
+            told("I use VS Code.", subject=""),
+            told("The user switched from VS Code to Zed.", "uses"),
+            ("VS Code", "Zed"),
+        ),
+        (
+            told("The wifi password is plum.", subject=""),
+            told("The user changed the wifi password to fig."),
+            ("plum", "fig"),
+        ),
     ],
-    ids=["one home", "a change in words", "an end in words", "one rent"],
+    ids=[
+        "one home",
+        "a change in words",
+        "an end in words",
+        "one rent",
+        "a denial",
+        "a name and its title",
+        "a person's own words",
+        "what the user did with it",
+    ],
 )
 def test_a_new_value_of_what_there_is_one_of_or_a_change_in_words_ends_the_old(
     earlier: Told, later: Told, values: tuple[str, str]
@@ -102,6 +129,36 @@ def test_a_new_value_of_what_there_is_one_of_or_a_change_in_words_ends_the_old(
             ("850 euros", "2900 euros"),
         ),
         (told("The user lives in Graz.", "home"), told("The user lives in Turin.", "home"), ("Vienna", "Turin")),
+        (
+            told("The user works at Siemens.", "employer"),
+            told("The user's brother quit Siemens.", subject=""),
+            ("Siemens", "quit Siemens"),
+        ),
+        (
+            told("The user works at Siemens.", subject=""),
+            told("The user's brother quit Siemens.", subject=""),
+            ("Siemens", "quit Siemens"),
+        ),
+        (
+            told("Tom lives in Rome.", "home", "Tom"),
+            told("Tom's dentist moved to Milan.", "home", "Tom's dentist"),
+            ("Rome", "Milan"),
+        ),
+        (
+            told("The user's sister Ana lives in Rome.", "home", "the user's sister Ana"),
+            told("The user's sister Bea moved to Milan.", "home", "the user's sister Bea"),
+            ("Rome", "Milan"),
+        ),
+        (
+            told("The rent is 850 euros.", "amount", "the flat", "rent"),
+            told("The rent deposit is 1700 euros.", "amount", "the flat", "rent deposit"),
+            ("850 euros", "1700 euros"),
+        ),
+        (
+            told("The user works at Siemens.", "employer"),
+            told("The user does not work at Bosch.", "employer"),
+            ("Siemens", "Bosch"),
+        ),
     ],
     ids=[
         "two sisters",
@@ -113,6 +170,12 @@ def test_a_new_value_of_what_there_is_one_of_or_a_change_in_words_ends_the_old(
         "another person",
         "another amount",
         "invented value",
+        "a brother nobody described",
+        "a brother, and nobody described either",
+        "somebody's dentist",
+        "another sister",
+        "a word in common",
+        "a job that is not",
     ],
 )
 def test_look_alikes_stay_whatever_a_model_says(earlier: Told, later: Told, values: tuple[str, str]) -> None:

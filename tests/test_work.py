@@ -1,4 +1,4 @@
-"""What becomes of the words that waited, once they are read: each gives way to all that came of it, and only to that."""
+"""What becomes of words that waited, once they are read: they give way to what came of them, and only to that."""
 
 import threading
 from dataclasses import replace
