@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, or_, select, update
 
 from .changes import WINDOW_SIZE
 from .log import Log
@@ -124,8 +124,11 @@ def said_in(message: Message) -> Said:
     return content_hash(message.content), message.speaker
 
 
-def messages_before(log: Log, episode: Episode) -> tuple[Message, ...]:
-    """The last messages of the scope before an episode, oldest first, at most `WINDOW_SIZE`; no deleted ones."""
+def messages_before(log: Log, episode: Episode, now: datetime) -> tuple[Message, ...]:
+    """The last messages of the scope before an episode, oldest first, at most `WINDOW_SIZE`.
+
+    None that were deleted or have expired.
+    """
     owner = episode.owner
     with log.reading() as connection:
         rows = connection.execute(
@@ -135,6 +138,7 @@ def messages_before(log: Log, episode: Episode) -> tuple[Message, ...]:
                 episodes.c.agent_id == owner.agent_id,
                 episodes.c.run_id == episode.run_id,
                 episodes.c.id < episode.id,
+                or_(episodes.c.expires_at.is_(None), episodes.c.expires_at > now),
             )
             .order_by(episodes.c.id.desc())
             .limit(WINDOW_SIZE)

@@ -23,7 +23,7 @@ def facts_of_memories(log: Log, memory_ids: Sequence[str]) -> dict[str, list[Fac
 
 
 def facts_of_types(log: Log, user_id: str, fact_types: Collection[str]) -> list[Fact]:
-    """A user's facts of some types that have not ended, newest first."""
+    """A user's facts of some types that have not ended, newest first; those of expired memories too."""
     with log.reading() as connection:
         rows = connection.execute(
             select(facts)

@@ -307,7 +307,7 @@ class Parts:
             self._folder.release()
             raise
         self.upkeep = upkeep.Upkeep(self.stores)
-        self.queue = Queue(self.stores, self.model)
+        self.queue = Queue(self.stores, self.model, self.upkeep.after_write)
         self.rewriter = (
             Rewriter(LanguageModel(settings, settings.rewrite_model), settings) if settings.rewrite_queries else None
         )
@@ -331,7 +331,6 @@ class Parts:
         """What came of an add once its job is done, or what it did at once when that takes too long."""
         self.queue.start()
         receipts = self.queue.wait(added.job_id, self.settings.add_wait_s)
-        self.upkeep.after_write()
         if receipts:
             return replace(added.result, results=receipts)
         if not self.queue.trouble:

@@ -48,6 +48,8 @@ def refresh(user_id: str, model_name: str, stores: Stores, ask: Ask) -> Profile:
         ModelOutputError: nothing of its answer holds; the summary is as it was.
     """
     prompt = load_prompt("profile")
+    # Before anything is read: what is learned while the model writes is news to the summary.
+    made_at = stores.clock()
     used = _most_important(_known(user_id, stores))
     language = max((memory.language for memory in used), key=[memory.language for memory in used].count)
     name = language_name(language, "the list's language")
@@ -61,7 +63,7 @@ def refresh(user_id: str, model_name: str, stores: Stores, ask: Ask) -> Profile:
         lambda answer: _read(answer, source),
     )
     ids = tuple(memory.id for memory in used)
-    profile = Profile(user_id, text, ids, stores.clock(), model_name, prompt.fingerprint)
+    profile = Profile(user_id, text, ids, made_at, model_name, prompt.fingerprint)
     with stores.writing:
         now = stores.log.get_memories(ids)
         if any(now[identifier].state != "active" for identifier in ids):
@@ -74,7 +76,12 @@ def _known(user_id: str, stores: Stores) -> list[Memory]:
     about_user = Filters(about="user")
     latest = stores.log.list_memories(user_id, about_user, states=("active",), limit=_N_LATEST)
     return [
-        memory for memory in latest if memory.kind not in ("message", "procedure") and len(memory.text) <= _MAX_CHARS
+        memory
+        for memory in latest
+        if memory.kind not in ("message", "procedure")
+        and len(memory.text) <= _MAX_CHARS
+        # A summary is read for long; what expires does not belong there.
+        and memory.expires_at is None
     ]
 
 

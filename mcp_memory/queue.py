@@ -7,7 +7,8 @@ an episode is found word for word.
 
 import logging
 import threading
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from . import backlog, profile
 from .errors import McpMemoryError, ModelOutputError, ModelUnavailableError
@@ -26,8 +27,9 @@ _MAX_REMEMBERED_OUTCOMES = 200
 class Queue:
     """The jobs of one folder and the thread that works them off."""
 
-    def __init__(self, stores: Stores, model: LanguageModel) -> None:
+    def __init__(self, stores: Stores, model: LanguageModel, after_write: Callable[[], None]) -> None:
         self._stores = stores
+        self._after_write = after_write
         self._model = model
         self._changed = threading.Condition()
         self._outcomes: dict[str, tuple[Receipt, ...]] = {}
@@ -40,6 +42,8 @@ class Queue:
         self._is_told = True
         # Users of whom something has been learned since their summaries were looked at.
         self._learned_of: set[str] = set()
+        # When a summary that failed is tried again, by user.
+        self._not_before: dict[str, datetime] = {}
 
     def start(self) -> None:
         """Begin to work jobs off, or wake the thread that does. Never raises."""
@@ -131,14 +135,17 @@ class Queue:
             self._put_off(job, str(exc))
         else:
             self._learned_of.add(job.user_id)
+            self._after_write()
             self._note(job, receipts)
 
     def _summarise(self, user_id: str) -> None:
-        """Bring the summary of a user up to date, if much has been learned; what fails is tried after the next job."""
+        """Bring the summary of a user up to date, if much has been learned; what fails is put off for an hour."""
+        now = self._stores.clock()
         try:
-            if profile.is_due(user_id, self._stores):
+            if self._not_before.get(user_id, now) <= now and profile.is_due(user_id, self._stores):
                 profile.refresh(user_id, self._model.name, self._stores, self._model.ask)
         except (ModelUnavailableError, ModelOutputError) as exc:
+            self._not_before[user_id] = now + BACK_OFF[-1]
             logger.info("the summary of the user stays as it was: %s", exc)
         finally:
             self._learned_of.discard(user_id)

@@ -17,7 +17,7 @@ from .describe import Description
 from .errors import McpMemoryError, ModelOutputError
 from .knowledge import facts_of_memories, facts_of_types
 from .records import Draft, Episode, Memory, Receipt, Selection, Sighting
-from .relate import SINGLE_BY_RELATION, SINGLE_VALUED, Told, Verdict, disposed, is_worth_asking
+from .relate import SINGLE_BY_RELATION, SINGLE_VALUED, Told, Verdict, disposed, is_same_subject, is_worth_asking
 from .resolve import Resolution
 from .search import search
 from .sift import sentences
@@ -110,12 +110,18 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
         for hit in search(draft.text, selection, stores, top_k=_N_CANDIDATES, threshold=0.0).hits
     }
     if description and description.fact_type in SINGLE_VALUED | SINGLE_BY_RELATION:
-        facts = facts_of_types(stores.log, episode.owner.user_id, [description.fact_type])[:_N_CANDIDATES]
-        found |= stores.log.get_memories([fact.memory_id for fact in facts])
+        told = _told(draft.text, draft.language, episode.observed_at, description)
+        facts = facts_of_types(stores.log, episode.owner.user_id, [description.fact_type])
+        of_subject = [fact.memory_id for fact in facts if is_same_subject(replace(told, subject=fact.subject), told)]
+        found |= stores.log.get_memories(of_subject[:_N_CANDIDATES])
     known = [
         memory
         for memory in found.values()
-        if memory.state == "active" and memory.about == draft.about and _is_one_statement(memory)
+        if memory.state == "active"
+        and memory.about == draft.about
+        # What holds for a while only, neither ends what holds for good nor stands in for it.
+        and memory.expires_at == episode.expires_at
+        and _is_one_statement(memory)
     ]
     facts_by_memory = facts_of_memories(stores.log, [memory.id for memory in known])
     sides: list[_Side] = []
@@ -164,6 +170,8 @@ def apply_ties(
         first, second = (new, other) if tie.is_earlier else (other, new)
         if tie.verdict == "same":
             begun = min(first.valid_from or first.observed_at, second.valid_from or second.observed_at)
+            known = {identifier: _led_on(memory, new.id, other.id) for identifier, memory in known.items()}
+            rows = {place: _led_on(memory, new.id, other.id) for place, memory in rows.items()}
             new = replace(new, state="merged", superseded_by=other.id)
             if begun < (other.valid_from or other.observed_at):
                 other = replace(other, valid_from=begun, updated_at=now, revision=change_id)
@@ -183,9 +191,16 @@ def apply_ties(
     return Superseded(replace(admitted, memories=rows, receipts=tuple(receipts)), changed, tuple(sightings))
 
 
+def _led_on(memory: Memory, merged_id: str, kept_id: str) -> Memory:
+    """A memory that a merged one had ended leads to what the merged one says the same as."""
+    return replace(memory, superseded_by=kept_id) if memory.superseded_by == merged_id else memory
+
+
 def _ended(memory: Memory, by: Memory, now: datetime) -> Memory:
-    began = by.valid_from or by.observed_at
-    return replace(memory, state="invalid", invalid_at=began, closed_at=now, superseded_by=by.id)
+    """A memory as it is from the time on when another one took its place, never before its own beginning."""
+    began = memory.valid_from or memory.observed_at
+    starts = [start for start in (by.valid_from, by.observed_at) if start is not None and start >= began]
+    return replace(memory, state="invalid", invalid_at=min(starts, default=began), closed_at=now, superseded_by=by.id)
 
 
 def _receipt(tie: Tie, before: Receipt, new: Memory, other: Memory) -> Receipt:

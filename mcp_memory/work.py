@@ -10,6 +10,7 @@ from .describe import Description, describe
 from .distil import Distilled, Statement, Surroundings, distil
 from .extract import draft_of
 from .gazetteer import Gazetteer
+from .guards import is_negated
 from .knowledge import get_profile
 from .language_model import LanguageModel
 from .mentions import name_key
@@ -20,6 +21,7 @@ from .resolve import Resolution, find_duplicate
 from .search import search
 from .stores import Stores
 from .supersede import Tie, apply_ties, find_ties
+from .tense import speaks_of_past
 
 _N_RELEVANT, _N_RECENT = 5, 3
 # A longer statement is a person's own words, which hold more than one thing.
@@ -178,13 +180,20 @@ def _surroundings(episode: Episode, stores: Stores) -> Surroundings:
     relevant = search(said, selection, stores, top_k=_N_RELEVANT * 2, threshold=0.0).hits
     recent = stores.log.list_memories(episode.owner.user_id, states=("active",), limit=_N_RECENT)
     known = [hit.memory for hit in relevant if hit.memory.state == "active"][:_N_RELEVANT] + recent
-    texts = dict.fromkeys(memory.text for memory in known if memory.episode_id != episode.id)
+    texts = dict.fromkeys(
+        memory.text
+        for memory in known
+        if memory.episode_id != episode.id
+        and (memory.expires_at is None or memory.expires_at > selection.now)
+        # What another agent says of itself is not about this one.
+        and (memory.about == "user" or memory.agent_id == episode.owner.agent_id)
+    )
     profile = get_profile(stores.log, episode.owner.user_id)
     return Surroundings(
         profile=profile.text if profile else "",
         known=tuple(texts),
-        earlier=backlog.messages_before(stores.log, episode),
-        now=stores.clock(),
+        earlier=backlog.messages_before(stores.log, episode, selection.now),
+        now=selection.now,
     )
 
 
@@ -226,7 +235,7 @@ def _facts(
     facts: list[Fact] = []
     for place, description in descriptions.items():
         memory = memories.get(place)
-        if memory is None or memory.state == "merged":
+        if memory is None or memory.state == "merged" or not _holds_now(memory):
             continue
         names = stores.index_of(memory.user_id).names
 
@@ -260,6 +269,15 @@ class _GivenWay:
 
     memory: Memory
     is_told: bool
+
+
+def _holds_now(memory: Memory) -> bool:
+    """Whether a statement says that something is so: not that it is not, was once, or is meant to be."""
+    return not (
+        memory.kind == "plan"
+        or is_negated(memory.text, memory.language)
+        or speaks_of_past(memory.text, memory.language)
+    )
 
 
 def _give_way(

@@ -1,11 +1,14 @@
 """The user's summary: made in the background of what is remembered, and gone with what it was made of."""
 
+import json
+
 import pytest
 
 from mcp_memory.knowledge import get_profile
 from mcp_memory.memory import Memory
-from mcp_memory.profile import MIN_NEW, is_due
-from tests.conftest import Opener
+from mcp_memory.profile import MIN_NEW, is_due, refresh
+from tests.conftest import Clock, Opener
+from tests.fakes import Answered
 from tests.ollama_server import PATIENCE_S, OllamaServer, Step, facts
 from tests.test_queue import NOTHING, open_with
 
@@ -73,3 +76,39 @@ def test_a_secret_in_a_memory_does_not_reach_the_summary(memory: Memory, server:
     made = get_profile(memory.stores.log, "ana")
     assert made is not None
     assert key not in made.text
+
+
+def test_a_summary_that_failed_is_tried_again_after_an_hour_not_after_every_message(
+    memory: Memory, server: OllamaServer, clock: Clock
+) -> None:
+    server.script_aside("summary", *[{"summary": ""}] * 2)
+    learn(memory, server, *PETS)
+    n_asked = len(server.asked("summary"))
+    learn(memory, server, "The user has a cat called Ember.")
+    assert len(server.asked("summary")) == n_asked
+    clock.advance(hours=1)
+    server.script_aside("summary", {"summary": SUMMARY})
+    learn(memory, server, "The user has a cat called Birch.")
+    assert get_profile(memory.stores.log, "ana") is not None
+
+
+def test_what_expires_is_no_part_of_the_summary(memory: Memory, server: OllamaServer) -> None:
+    memory.add("The user has a cat called Moth99 for the weekend.", infer=False, expires_at="2099-01-01")
+    server.script_aside("summary", {"summary": SUMMARY})
+    learn(memory, server, *PETS)
+    assert "Moth1" in server.asked("summary")[0]
+    assert "Moth99" not in server.asked("summary")[0]
+
+
+def test_what_is_learned_while_a_summary_is_written_is_news_to_it(memory: Memory, clock: Clock) -> None:
+    for pet in PETS:
+        memory.add(pet, infer=False)
+
+    def ask(*_: object) -> Answered:
+        for pet in PETS:
+            clock.advance(minutes=1)
+            memory.add(pet.replace("cat", "dog"), infer=False)
+        return Answered(json.dumps({"summary": SUMMARY}))
+
+    refresh("ana", "tiny", memory.stores, ask)
+    assert is_due("ana", memory.stores)

@@ -194,3 +194,66 @@ def test_a_secret_in_a_known_note_does_not_reach_the_comparison(memory: Memory, 
     memory.add("I changed the wifi password yesterday, finally")
     assert server.asked("verdict")
     assert all("plum-Harbour-77" not in str(request.body) for request in server.requests)
+
+
+def test_what_holds_for_a_while_does_not_end_what_holds_for_good(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts(GRAZ), facts(TURIN))
+    server.script_aside("items", described("Graz"), described("Turin"))
+    memory.add("I live in Graz")
+    assert memory.add("I live in Turin", expires_at="2027-01-01").results[0].status == "added"
+    assert server.asked("verdict") == []
+    assert texts(memory) == [GRAZ, TURIN]
+
+
+def test_what_a_merged_statement_ended_leads_to_the_one_that_stays(memory: Memory, server: OllamaServer) -> None:
+    old, new = "The user's rent is 850 euros a month.", "The user pays 920 euros of rent each month."
+    memory.add(old, infer=False, observed_at="2026-01-01")
+    memory.add(new, infer=False, observed_at="2026-02-01")
+    server.script(facts("The user's rent is now 920 euros a month."))
+    server.script_aside("verdict", compared("changed", "850", "920"), compared("same", "920", "920"))
+    [receipt] = memory.add("My rent is now 920 euros a month", observed_at="2026-03-01").results
+    [kept] = memory.list()
+    assert (receipt.status, receipt.id, kept.text) == ("merged", kept.id, new)
+    [ended] = memory.list(states=["invalid"])
+    assert (ended.text, ended.superseded_by) == (old, kept.id)
+
+
+def test_nothing_ends_before_it_began(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts(TURIN), facts("The user's home is in Turin."), facts(GRAZ))
+    server.script_aside("items", described("Turin"), described("Turin"), described("Graz"))
+    server.script_aside("verdict", compared("same", "Turin", "Turin"), compared("changed", "Graz", "Turin"))
+    memory.add("I live in Turin", observed_at="2026-06-01")
+    assert memory.add("My home is in Turin", observed_at="2026-01-01").results[0].status == "merged"
+    memory.add("I live in Graz", observed_at="2026-03-01")
+    [graz] = memory.list(states=["invalid"])
+    assert graz.invalid_at is not None
+    assert (graz.text, graz.invalid_at.date().isoformat()) == (GRAZ, "2026-06-01")
+
+
+@pytest.mark.parametrize(
+    ("said", "statement"),
+    [
+        ("I do not live in Graz", "The user does not live in Graz."),
+        ("I lived in Graz until 2019", "The user lived in Graz until 2019."),
+    ],
+)
+def test_what_is_not_or_no_longer_so_is_no_fact(
+    memory: Memory, server: OllamaServer, said: str, statement: str
+) -> None:
+    server.script(facts(statement))
+    server.script_aside("items", described("Graz"))
+    assert memory.add(said).results[0].text == statement
+    assert facts_of_types(memory.stores.log, "ana", ["home"]) == []
+
+
+def test_many_other_peoples_homes_do_not_hide_the_users_own(memory: Memory, server: OllamaServer) -> None:
+    names = ["Nkechi", "Lorcan", "Greta", "Amos", "Ines", "Pavel", "Mei"]
+    homes = [f"{name} lives in Bonn." for name in names]
+    server.script(facts(GRAZ), *[facts(home) for home in homes], facts(TURIN))
+    server.script_aside("items", described("Graz"), *[described("Bonn", subject=name) for name in names])
+    server.script_aside("items", described("Turin"))
+    server.script_aside("verdict", compared("changed", "Graz", "Turin"))
+    memory.add("I live in Graz")
+    for home in homes:
+        memory.add(home)
+    assert memory.add("I live in Turin").results[0].status == "replaced"

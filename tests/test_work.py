@@ -2,13 +2,14 @@
 
 import threading
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from mcp_memory.memory import Memory
 from mcp_memory.records import Receipt
 from mcp_memory.work import KEPT_WORDS
-from tests.conftest import Opener
+from tests.conftest import Clock, Opener
 from tests.ollama_server import PATIENCE_S, OllamaServer, Step, facts, reply
 from tests.test_queue import NOTHING, open_with, texts
 
@@ -123,3 +124,19 @@ def test_own_words_in_place_of_the_models_are_described_and_told_as_such(memory:
     [kept] = memory.list()
     assert (kept.id, kept.text, kept.kind) == (receipt.id, "I live in Graz", "fact")
     assert leads(memory) == {"I live in Graz": ["I live in Graz"]}
+
+
+def test_what_expired_and_what_another_agent_says_of_itself_is_no_context(
+    open_memory: Opener, server: OllamaServer, clock: Clock
+) -> None:
+    memory = open_with(open_memory, server)
+    memory.add("I have a guest called Ottokar.", infer=False, expires_at=clock() + timedelta(hours=1))
+    memory.as_agent("other").add("I raised the Ottokar timeout.", infer=False, about="agent")
+    memory.add("I keep bees.", infer=False)
+    clock.advance(hours=2)
+    server.script(NOTHING)
+    memory.add("I feed the bees of Ottokar")
+    [asked] = server.asked("facts")
+    assert "I keep bees." in asked
+    assert "guest" not in asked
+    assert "timeout" not in asked
