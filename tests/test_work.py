@@ -38,12 +38,14 @@ def held(step: Step) -> Step:
     return replace(step, ending="hold")
 
 
-def delete_while_read(memory: Memory, server: OllamaServer, lines: list[str], gone: str, **more: str) -> list[Receipt]:
+def delete_while_read(
+    memory: Memory, server: OllamaServer, lines: list[str], gone: str, kind: str = ""
+) -> list[Receipt]:
     """Add lines, delete one while the model reads, and let it go on; what the add answers."""
     receipts: list[Receipt] = []
 
     def add() -> None:
-        receipts.extend(memory.add(messages=said(*lines), **more).results)
+        receipts.extend(memory.add(messages=said(*lines), kind=kind).results)
 
     adding = threading.Thread(target=add)
     adding.start()
