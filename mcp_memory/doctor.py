@@ -54,6 +54,8 @@ def examine() -> Iterator[Check]:
     yield language_model
     if not language_model.is_ok:
         return
+    if settings.rewrite_queries and settings.rewrite_model:
+        yield _language_model(settings, settings.rewrite_model, "query rewriting")
     try:
         memory = Memory.local()
     except FolderInUseError as exc:
@@ -119,12 +121,12 @@ def _processor() -> Check:
     )
 
 
-def _language_model(settings: Settings) -> Check:
+def _language_model(settings: Settings, name: str = "", what_for: str = "language model") -> Check:
     try:
-        presence = LanguageModel(settings).look()
+        presence = LanguageModel(settings, name).look()
     except McpMemoryError as exc:
-        return Check("language model", exc.message, exc.hint)
-    return Check("language model", presence.found, presence.advice, is_optional=True)
+        return Check(what_for, exc.message, exc.hint)
+    return Check(what_for, presence.found, presence.advice, is_optional=True)
 
 
 def _log(memory: Memory) -> tuple[str, str]:

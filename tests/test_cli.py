@@ -153,6 +153,15 @@ def test_doctor_says_what_to_type_for_a_language_model_and_is_content_without(
 
 
 @pytest.mark.usefixtures("quick_doctor")
+def test_doctor_looks_for_the_model_that_rewrites_queries_where_it_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_MEMORY_REWRITE_QUERIES", "true")
+    monkeypatch.setenv("MCP_MEMORY_REWRITE_MODEL", "small")
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "note query rewriting: Ollama does not answer at http://127.0.0.1:9 → " in result.stdout
+
+
+@pytest.mark.usefixtures("quick_doctor")
 def test_doctor_marks_what_is_missing_but_not_needed() -> None:
     result = run("doctor")
     assert result.exit_code == 0
