@@ -8,9 +8,10 @@ from collections.abc import Container, Iterator, Sequence
 
 import regex
 
+from .dictionaries import is_known
 from .records import EntityType, Mention
 from .stopwords import STOPWORDS
-from .text import SPACED, UNSPACED, detect_language, fold, is_known, normalise, terms
+from .text import SPACED, UNSPACED, detect_language, fold, normalise, terms
 
 MAX_MENTIONS = 24
 MAX_NAME_CHARS = 80

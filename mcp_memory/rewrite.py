@@ -12,12 +12,13 @@ import regex
 
 from . import budget
 from .asking import Ask
+from .dictionaries import is_known, split_compound
 from .errors import ModelOutputError
 from .mentions import find_mentions
 from .prompts import Prompt, language_name, load_prompt
 from .redact import PLACEHOLDER, holds_only_secrets, holds_secret, redact
 from .replies import read_object
-from .text import detect_language, fold, is_known, normalise, split_compound, terms
+from .text import detect_language, fold, normalise, terms
 
 MAX_QUERIES = 2
 MAX_OUTPUT_TOKENS = 80

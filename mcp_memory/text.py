@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import regex
 
+from .dictionaries import COMPOUNDING, LANGUAGES, LATIN, is_known, lemma, split_compound
 from .stopwords import STOPWORDS
 
 Term = tuple[str, ...]
@@ -21,8 +22,6 @@ Term = tuple[str, ...]
 # English is always among the languages of a user: names, code and quotations are full of it.
 BASE_LANGUAGE = "en"
 MAX_LANGUAGES = 6
-# Languages that write compounds as one word.
-COMPOUNDING = ("de", "nl", "sv", "da", "nb")
 _BY_SCRIPT = (
     (regex.compile(r"\p{Cyrillic}"), ("ru", "uk")),
     (regex.compile(r"\p{Arabic}"), ("ar", "fa")),
@@ -37,8 +36,6 @@ _BY_SCRIPT = (
     (regex.compile(r"\p{Thai}"), ("th",)),
 )
 _LATIN_LETTER = regex.compile(r"\p{Latin}")
-_LATIN: Sequence[str] = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "da", "nb", "pl", "cs", "tr", "id")
-_LEMMA_LANGUAGES = frozenset(_LATIN) | {"ru", "uk", "ar", "fa", "el", "he", "hy", "ka", "hi"}
 _LETTER_CLUES = (
     ("uk", regex.compile(r"[іїєґ]")),
     ("fa", regex.compile(r"[پچژگ‌]")),
@@ -58,11 +55,6 @@ _PERSIAN_ENDINGS = ("هایمان", "هایشان", "هایتان", "هایم", 
                     "مان", "شان", "تان", "ام", "ات", "اش", "م", "ت", "ش", "ی")  # fmt: skip
 # A lemma that shares fewer first letters with its word may belong to another word.
 _MIN_STEM = 4
-_LINKING = ("", "s", "es", "n", "en", "e", "er")
-_MIN_HEAD = 4
-_MIN_TAIL = 3
-# No dictionary has longer words, and looking for their parts takes time that grows with the square.
-_MAX_WORD = 48
 
 
 def clean(text: str) -> str:
@@ -125,7 +117,7 @@ def detect_language(text: str) -> str:
     if n_best > n_second:
         return best
     # In a script of its own a text is in the script's chief language; in Latin script it may be anything.
-    return "" if languages is _LATIN else languages[0]
+    return "" if languages is LATIN else languages[0]
 
 
 def _languages_of_script(sample: str) -> Sequence[str]:
@@ -139,7 +131,7 @@ def _languages_of_script(sample: str) -> Sequence[str]:
     best = max(counts, key=lambda codes: counts[codes])
     # A word takes several Latin letters and few Han characters.
     weight = 3 if best in (("ja",), ("zh",), ("ko",)) else 1
-    return best if counts[best] * weight > n_latin else _LATIN
+    return best if counts[best] * weight > n_latin else LATIN
 
 
 def languages_for(counts: Counter[str], text: str = "") -> tuple[str, ...]:
@@ -244,33 +236,18 @@ def _applicable(word: str, languages: tuple[str, ...]) -> Iterable[str]:
     for script, codes in _BY_SCRIPT:
         if script.match(word):
             return [code for code in codes if code in languages] or codes[:1]
-    return [code for code in languages if code in _LATIN]
+    return [code for code in languages if code in LATIN]
 
 
 def _lemmas_in(word: str, language: str) -> Iterator[str]:
-    if language not in _LEMMA_LANGUAGES:
+    if language not in LANGUAGES:
         yield word
     elif language == "ar":
         yield from _arabic_forms(_ARABIC_MARKS.sub("", word))
     elif language == "fa":
         yield _persian_lemma(_ARABIC_MARKS.sub("", word))
     else:
-        yield _lemma(word, language)
-
-
-def _lemma(word: str, language: str) -> str:
-    import simplemma
-
-    return str(simplemma.lemmatize(word, lang=language)) if 0 < len(word) <= _MAX_WORD else word
-
-
-def is_known(word: str, language: str) -> bool:
-    """Whether a word, in any case, stands in the dictionary of a language (False where there is none)."""
-    import simplemma
-
-    if language not in _LEMMA_LANGUAGES or not 0 < len(word) <= _MAX_WORD:
-        return False
-    return bool(simplemma.is_known(word, lang=language))
+        yield lemma(word, language)
 
 
 def _arabic_forms(word: str) -> Iterator[str]:
@@ -279,8 +256,8 @@ def _arabic_forms(word: str) -> Iterator[str]:
     if not stem:
         return
     yield stem
-    yield _arabic_stem(_lemma(stem, "ar"))
-    yield _arabic_stem(_lemma(word, "ar"))
+    yield _arabic_stem(lemma(stem, "ar"))
+    yield _arabic_stem(lemma(word, "ar"))
 
 
 def _arabic_stem(word: str) -> str:
@@ -305,12 +282,12 @@ def _persian_lemma(word: str) -> str:
     """The dictionary's lemma, or the stem left by the longest ending that leaves a known word."""
     plain = word.translate(_TO_PERSIAN)
     if is_known(plain, "fa"):
-        return _lemma(plain, "fa")
+        return lemma(plain, "fa")
     joined = plain.replace("‌", "")
     for ending in _PERSIAN_ENDINGS:
         stem = joined.removesuffix(ending)
         if stem != joined and len(stem) >= 2 and is_known(stem, "fa"):
-            return _lemma(stem, "fa")
+            return lemma(stem, "fa")
     return plain.split("‌")[0]
 
 
@@ -336,43 +313,6 @@ def _stopwords(languages: tuple[str, ...]) -> frozenset[str]:
     chosen = frozenset().union(*(STOPWORDS.get(code, frozenset()) for code in languages))
     # Japanese is written with Han characters too, and Chinese quotes kana.
     return chosen | (STOPWORDS["zh"] | STOPWORDS["ja"])
-
-
-@lru_cache(maxsize=65_536)
-def split_compound(word: str, language: str) -> tuple[str, ...]:
-    """The parts of a compound, as lemmas, or () where it is none; the split with the longest last word.
-
-    Each part is in the language's dictionary; linking elements are dropped.
-
-    >>> split_compound("krankenversicherung", "de")
-    ('krank', 'versicherung')
-    """
-    if not _MIN_HEAD + _MIN_TAIL <= len(word) <= _MAX_WORD or not word.isalpha():
-        return ()
-    cuts = [(word[:cut], word[cut:]) for cut in range(_MIN_HEAD, len(word) - _MIN_TAIL + 1)]
-    for head, tail in cuts:
-        if _is_last_part(tail, language) and (first := _head(head, language)):
-            return (first, _lemma(tail, language).casefold())
-    for head, tail in cuts:
-        if (first := _head(head, language)) and (rest := split_compound(tail, language)):
-            return (first, *rest)
-    return ()
-
-
-def _is_last_part(tail: str, language: str) -> bool:
-    """Whether a word may end a compound: known, and in German, where it is short, a noun."""
-    if not is_known(tail, language):
-        return False
-    return len(tail) > _MIN_TAIL or language != "de" or _lemma(tail.capitalize(), "de")[0].isupper()
-
-
-def _head(part: str, language: str) -> str:
-    """The lemma of a compound's first part, with or without a linking element, or ''."""
-    for link in _LINKING:
-        bare = part.removesuffix(link) if link else part
-        if len(bare) >= _MIN_HEAD - 1 and (not link or bare != part) and is_known(bare, language):
-            return _lemma(bare, language).casefold()
-    return ""
 
 
 # What must match to the letter

@@ -15,11 +15,9 @@ from mcp_memory.text import (
     detect_language,
     exact_phrases,
     heading,
-    is_known,
     languages_for,
     lemmas,
     normalise,
-    split_compound,
     terms,
 )
 
@@ -215,16 +213,6 @@ def test_german_compounds_and_inflections_are_found_by_their_parts(text: str, qu
     assert forms(text, "en", "de") & forms(query, "en", "de")
 
 
-def test_a_compound_is_split_at_its_longest_last_word() -> None:
-    assert split_compound("krankenversicherung", "de") == ("krank", "versicherung")
-    assert split_compound("versicherung", "de") == ()
-
-
-@pytest.mark.parametrize("word", ["", "haus", "qwxyz" * 4, "haus42haus", "haus-haus"])
-def test_what_is_no_compound_is_not_split(word: str) -> None:
-    assert split_compound(word, "de") == ()
-
-
 @pytest.mark.parametrize(
     ("text", "query", "languages"),
     [
@@ -296,7 +284,6 @@ def test_absurdly_long_words_are_kept_whole(pattern: str, n: int, longest: str) 
     word = longest[: longest.index(pattern)] + pattern * n
     assert terms(word, ("en", "de"))[0] == (longest,)
     assert exact_phrases(word) == ()
-    assert split_compound(word, "de") == ()
 
 
 @given(st.text(max_size=60))
@@ -309,13 +296,6 @@ def test_any_text_has_terms_that_are_not_empty(text: str) -> None:
 @given(st.text(max_size=60))
 def test_document_and_query_meet_whatever_their_case_width_or_spacing(text: str) -> None:
     assert terms(text) == terms(f"  {text}\n")
-
-
-def test_words_are_known_per_language() -> None:
-    assert is_known("Haus", "de")
-    assert not is_known("Haus", "en")
-    assert not is_known("北京", "zh")
-    assert not is_known("", "de")
 
 
 # To the letter
