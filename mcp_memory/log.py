@@ -44,7 +44,10 @@ class Log:
         """
         self.path = path
         self._is_closed = False
-        self._engine = create_engine(URL.create("sqlite", database=str(path)), isolation_level="AUTOCOMMIT")
+        # Parameters are what people said: errors, which are logged, must not show them.
+        self._engine = create_engine(
+            URL.create("sqlite", database=str(path)), isolation_level="AUTOCOMMIT", hide_parameters=True
+        )
         event.listen(self._engine, "connect", _configure)
         with self._translating(), self._engine.connect() as connection:
             self._migrate(connection)

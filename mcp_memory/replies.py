@@ -1,4 +1,7 @@
-"""What a language model returned, read without trust: fences, prose around it, cut ends, wrong shapes."""
+"""What a language model returned, read without trust: fences, prose around it, cut ends, wrong shapes.
+
+Errors tell what is wrong and never what was said: they are logged and kept, and an answer holds a person's words.
+"""
 
 import json
 from collections.abc import Mapping
@@ -62,11 +65,12 @@ def read_extraction(text: str, *, is_complete: bool) -> Extraction:
     gate = value.get("kind")
     facts = value.get("facts", [] if gate == "other" else None)
     if gate not in _GATES:
-        raise ModelOutputError(f"the answer has kind {gate!r}", hint=_AGAIN)
+        fault = "none of those asked for" if "kind" in value else "missing"
+        raise ModelOutputError(f"the answer's kind is {fault} ({len(text)} characters)", hint=_AGAIN)
     if was_cut and facts is None:
         facts = []
     if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
-        raise ModelOutputError("the answer's facts are no list of texts", hint=_AGAIN)
+        raise ModelOutputError(f"the answer's facts are no list of texts ({len(text)} characters)", hint=_AGAIN)
     listed = [fact.strip() for fact in facts if fact.strip()]
     statements = tuple(dict.fromkeys(listed))
     # Whoever begins to repeat has said everything.
@@ -84,7 +88,7 @@ def read_object(text: str) -> tuple[dict[str, Any], bool]:
     body = fenced.group(1) if fenced and "{" in fenced.group(1) else text
     start = body.find("{")
     if start < 0:
-        raise ModelOutputError(f"the answer is no JSON: {text[:80]!r}", hint=_AGAIN)
+        raise ModelOutputError(f"the answer is no JSON object ({len(text)} characters)", hint=_AGAIN)
     body = body[start:]
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(body)
@@ -98,7 +102,7 @@ def _salvaged(body: str) -> dict[str, Any]:
         # Drops an item that is not finished.
         value = from_json(body, allow_partial=True)
     except ValueError as exc:
-        raise ModelOutputError(f"the answer is no JSON: {exc}", hint=_AGAIN) from exc
+        raise ModelOutputError(f"the answer is broken JSON ({len(body)} characters)", hint=_AGAIN) from exc
     if not isinstance(value, dict):
-        raise ModelOutputError("the answer is no JSON object", hint=_AGAIN)
+        raise ModelOutputError(f"the answer is no JSON object ({len(body)} characters)", hint=_AGAIN)
     return value

@@ -116,5 +116,8 @@ def test_a_write_that_fails_changes_nothing(memory: Memory, monkeypatch: pytest.
     with pytest.raises(StorageError, match="disk full") as caught:
         memory.add("I keep goats", infer=False)
     assert "free some disk space" in caught.value.hint
+    # What is logged of it does not show what was said.
+    assert caught.value.__cause__
+    assert "goats" not in str(caught.value.__cause__)
     assert [record.text for record in memory.list()] == ["I keep bees"]
     assert [hit.memory.text for hit in memory.search("goats bees").hits] == ["I keep bees"]

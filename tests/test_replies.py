@@ -45,18 +45,34 @@ def test_of_a_cut_answer_only_complete_statements_count_and_it_is_never_whole(en
         ("", "no JSON"),
         ("I cannot do that.", "no JSON"),
         ('["The user keeps bees."]', "no JSON"),
-        ('{"facts": ["The user keeps bees."]}', "kind None"),
-        ('{"kind": "about", "facts": []}', "kind 'about'"),
+        ('{"facts": ["The user keeps bees."]}', "kind is missing"),
+        ('{"kind": "about", "facts": []}', "kind is none of those"),
         ('{"kind": "about_user"}', "no list"),
         ('{"kind": "about_user", "facts": "The user keeps bees."}', "no list"),
         ('{"kind": "about_user", "facts": [{"text": "bees"}]}', "no list"),
         ('{"kind": "about_user", "facts": [1]}', "no list"),
-        ("{" * 5000, "no JSON|kind None"),
+        ("{" * 5000, "no JSON|broken JSON|kind is missing"),
     ],
 )
 def test_an_answer_of_another_shape_is_refused_and_never_taken_for_nothing_to_remember(text: str, why: str) -> None:
     with pytest.raises(ModelOutputError, match=why):
         read_extraction(text, is_complete=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ana has a rash.",
+        '{"kind": "Ana has a rash.", "facts": []}',
+        '{"kind": "wish", "facts": "Ana has a rash."}',
+        '{"Ana has a rash.": Ana',
+        "{Ana has a rash.}",
+    ],
+)
+def test_an_error_repeats_nothing_of_the_answer(text: str) -> None:
+    with pytest.raises(ModelOutputError, match=r"characters\)") as failure:
+        read_extraction(text, is_complete=True)
+    assert not {"Ana", "rash"} & set(str(failure.value).replace(".", " ").split())
 
 
 def test_what_stands_beside_the_gate_other_is_told_with_the_gate() -> None:
