@@ -1,7 +1,8 @@
 """A conversation to one procedure: what was to be done, the steps that were taken, what came of it.
 
 Read in parts where it is long, each with the steps of the parts before it. Steps with a number or name that stands
-nowhere in the conversation are dropped; where too little is left, the conversation's own words stay.
+nowhere in the conversation are dropped; where too little is left, the conversation's own words stay. However many
+there are, sound steps all stay, and in full: an answer that does not come to its end is refused.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -13,11 +14,12 @@ from .asking import Answer, Ask, ask_twice
 from .distil import Distilled, Statement
 from .errors import ModelOutputError
 from .guards import Source, find_flaw
+from .inputs import MAX_TEXT_CHARS
 from .prompts import Prompt, language_name, load_prompt, sayer
 from .records import Episode, Message
 from .redact import redact
 from .replies import read_object
-from .text import detect_language
+from .text import detect_language, normalise
 
 MAX_OUTPUT_TOKENS = 700
 # Shares of one request; rules and example take at most 1,200 beside them.
@@ -25,17 +27,16 @@ TURNS_TOKENS = 2400
 SO_FAR_TOKENS = 1200
 # Of a long turn, mostly a tool's output, the beginning and the end tell most.
 _HEAD_TOKENS, _TAIL_TOKENS = 300, 200
-_MAX_STEPS = 40
-_MAX_STEP_CHARS = 400
+_MAX_SENTENCE_CHARS = 400
 # Fewer sound steps than this share of the model's make its whole reading doubtful.
 _MIN_SOUND = 0.6
 
 PROCEDURE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
-        "goal": {"type": "string", "maxLength": _MAX_STEP_CHARS},
-        "steps": {"type": "array", "items": {"type": "string"}, "maxItems": _MAX_STEPS},
-        "result": {"type": "string", "maxLength": _MAX_STEP_CHARS},
+        "goal": {"type": "string", "maxLength": _MAX_SENTENCE_CHARS},
+        "steps": {"type": "array", "items": {"type": "string"}},
+        "result": {"type": "string", "maxLength": _MAX_SENTENCE_CHARS},
     },
     "required": ["goal", "steps", "result"],
     "additionalProperties": False,
@@ -59,6 +60,8 @@ class Procedure:
 def summarise(episode: Episode, left_out: Container[int], ask: Ask) -> Distilled:
     """One procedure out of all messages of an episode; those in `left_out` are not read.
 
+    One that has no steps, or is longer than a memory may be, gives way to the conversation's own words.
+
     Raises:
         ModelUnavailableError: the model is not there; nothing came of the episode.
         ModelOutputError: its answers cannot be used; nothing came of the episode.
@@ -76,7 +79,7 @@ def summarise(episode: Episode, left_out: Container[int], ask: Ask) -> Distilled
     procedure = Procedure("", (), "")
     for part in _parts(turns):
         procedure = _continued(procedure, part, "\n".join(turns), language, prompt, ask)
-    if not procedure.steps:
+    if not procedure.steps or len(str(procedure)) > MAX_TEXT_CHARS:
         return Distilled(undecided={place for place, _ in said})
     statement = Statement(
         sources=tuple(place for place, _ in said),
@@ -100,8 +103,19 @@ def _continued(before: Procedure, part: str, everything: str, language: str, pro
         return _read(answer, source)
 
     found = ask_twice(ask, prompt.messages(language, question), PROCEDURE_SCHEMA, MAX_OUTPUT_TOKENS, read)
-    steps = dict.fromkeys((*before.steps, *found.steps))
-    return Procedure(before.goal or found.goal, tuple(steps)[:_MAX_STEPS], found.result or before.result)
+    steps = before.steps + _new_steps(found.steps, before.steps)
+    return Procedure(before.goal or found.goal, steps, found.result or before.result)
+
+
+def _new_steps(found: tuple[str, ...], before: tuple[str, ...]) -> tuple[str, ...]:
+    """What follows in an answer after the last steps so far, with which a model may begin it; other repeats are real.
+
+    >>> _new_steps(("Edit.", "Restart.", "Edit.", "Restart."), ("Look.", "Edit.", "Restart."))
+    ('Edit.', 'Restart.')
+    """
+    given, known = ([normalise(step).rstrip(".。 ") for step in steps] for steps in (found, before))
+    n_shared = next((n for n in range(min(len(given), len(known)), 0, -1) if known[-n:] == given[:n]), 0)
+    return found[n_shared:]
 
 
 def _read(answer: Answer, source: Source) -> Procedure:
@@ -109,7 +123,7 @@ def _read(answer: Answer, source: Source) -> Procedure:
     steps = value.get("steps")
     if was_cut or not answer.is_complete or not isinstance(steps, list):
         raise ModelOutputError("the answer is no procedure, or was cut", hint="ask the model again")
-    given = [redact(" ".join(str(step).split()))[:_MAX_STEP_CHARS] for step in steps if str(step).strip()]
+    given = [redact(" ".join(str(step).split())) for step in steps if str(step).strip()]
     sound = [step for step in given if _is_sound(step, source)]
     if len(sound) < _MIN_SOUND * len(given):
         raise ModelOutputError("most steps of the answer stand nowhere in the turns", hint="ask the model again")
@@ -119,7 +133,7 @@ def _read(answer: Answer, source: Source) -> Procedure:
 
 def _is_sound(step: str, source: Source) -> bool:
     """Whether a step names and counts only what was said; how it puts it is the model's."""
-    return find_flaw(step, source) in ("", "meta", "negation", "subject")
+    return find_flaw(step, source) in ("", "meta", "negation", "subject", "long")
 
 
 def _turn(message: Message) -> str:

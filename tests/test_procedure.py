@@ -100,6 +100,38 @@ def test_a_long_conversation_is_read_in_parts_that_know_the_steps_before() -> No
     assert statement.text.startswith("Mend the backup job.\n1. Look at")
 
 
+CHATTER = tuple(Message("tool", f"line {n}: " + "all is well here and there " * 60) for n in range(6))
+
+
+def test_a_step_that_was_taken_twice_stands_twice() -> None:
+    run = "Run backupctl start."
+    model = ScriptedModel(steps(run, "Look at the log.", "Remove snapshots older than 30 days.", run))
+    [statement] = summarise(episode(*TURNS), (), model).statements
+    assert statement.text.count(run) == 2
+
+
+def test_steps_with_which_the_next_part_begins_again_stand_once_and_others_stay() -> None:
+    look, run = "Look at /var/log/backup.log with tail.", "Run backupctl start."
+    model = ScriptedModel(steps(look, run), steps("look at /var/log/backup.log with tail", run, run, look))
+    [statement] = summarise(episode(*TURNS, *CHATTER), (), model).statements
+    assert len(model.requests) == 2
+    assert f"1. {look}\n2. {run}\n3. {run}\n4. {look}\n→" in statement.text
+
+
+def test_no_step_of_a_long_procedure_and_no_end_of_a_long_step_is_lost() -> None:
+    long = "Run backupctl start on host orion" + ", look at the log" * 30 + ", remove snapshots."
+    few = [f"Look at the log, and run backupctl start on {name}." for name in ("orion", "/mnt/vault") * 30]
+    [statement] = summarise(episode(*TURNS), (), ScriptedModel(steps(*few, long))).statements
+    assert "60. " in statement.text
+    assert f"61. {long}" in statement.text
+
+
+def test_a_procedure_longer_than_a_memory_may_be_leaves_the_words() -> None:
+    endless = "Run backupctl start" + ", look at the log" * 12_000
+    distilled = summarise(episode(*TURNS), (), ScriptedModel(steps(endless)))
+    assert (distilled.statements, distilled.undecided) == ([], set(range(len(TURNS))))
+
+
 def test_a_model_that_is_away_is_reported() -> None:
     with pytest.raises(ModelUnavailableError):
         summarise(episode(*TURNS), (), ScriptedModel(ModelUnavailableError("away", hint="start it")))
