@@ -32,12 +32,14 @@ from .redact import redact
 from .replies import AGENT_SCHEMA, EXTRACTION_SCHEMA, KEEPING_SCHEMA, Extraction, Gate, read_extraction
 from .sift import (
     asks_to_remember,
+    holds_only_pasted,
     is_mere_courtesy,
     is_only_asking,
     is_own_statement,
     is_question,
     is_riddle,
     readable,
+    says_to_keep,
     sentences,
     speaks_in_first_person,
 )
@@ -178,6 +180,11 @@ def _correction_after(shown: Sequence[tuple[int, Message]], place: int) -> int |
 def _read(
     reading: _Reading, episode: Episode, around: Surroundings, ask: Ask, distilled: Distilled
 ) -> Iterator[Statement]:
+    is_to_keep = episode.kind == "note" or says_to_keep(reading.text)
+    if reading.keeps_words and is_to_keep and holds_only_pasted(reading.text):
+        # There is nothing to read out of it, and it was given to be kept.
+        distilled.undecided.update(reading.sources)
+        return
     prompt = load_prompt(reading.task)
     # Dates first: a placeholder in place of a secret must not come between a word and its date.
     text = redact(annotate(reading.text, episode.observed_at))

@@ -26,7 +26,8 @@ _MAX_CHARS = 20_000
 _URL = regex.compile(r"(?i)\b(?:https?://|www\.)[^\s<>\"'）)\]]++")
 _EMAIL = regex.compile(r"(?<![\p{L}\p{N}_.+-])[\p{L}\p{N}_.+-]++@[\p{L}\p{N}-]++(?:\.[\p{L}\p{N}-]++)+")
 _HANDLE = regex.compile(r"(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_]++(?:[.-][\p{L}\p{N}_]++)*+")
-_QUOTED = regex.compile(r"[\"“„«「『《]([^\"”“»」』》\n]{2,60}+)[\"”“»」』》]")
+# After a number the mark stands for inches: it opens nothing.
+_QUOTED = regex.compile(r"(?:(?<!\p{N})\"|[“„«「『《])([^\"”“»」』》\n]{2,60}+)[\"”“»」』》]")
 _TOKEN = regex.compile(rf"(?V1){SPACED}++(?:[-./:#]{SPACED}++)*+")
 _MEASURE = regex.compile(
     r"(?i)\p{N}++(?:[.,:]\p{N}++)*+(?:st|nd|rd|th|am|pm|kms?|kgs?|cm|mm|mg|ml|gb|mb|kb|kwh|h|hrs?|min|ms|s|m|g|l|k|x)?"

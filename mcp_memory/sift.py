@@ -3,6 +3,8 @@
 Pasted code, logs and quotations give way to markers, so that nothing in them is taken for the person's words.
 """
 
+from collections.abc import Sequence
+
 import regex
 
 from .languages import LANGUAGES, Language
@@ -24,13 +26,19 @@ _SENTENCE_END = regex.compile(
     r"|(?<=[。！？])|(?<=\p{Emoji_Presentation})\s+|\n+"
 )
 _FENCED = regex.compile(r"```.*?(?:```|\Z)", regex.DOTALL)
-_QUOTED = regex.compile(r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|「[^」]+」|『[^』]+』", regex.DOTALL)
+# After a number the mark stands for inches: it opens nothing.
+_QUOTED = regex.compile(r"(?<!\p{N})\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|「[^」]+」|『[^』]+』", regex.DOTALL)
 _LOG_LINE = regex.compile(
     r"\s*(?:[\[(<]?(?:\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?[T ,]+)?\d{1,2}:\d\d:\d\d"
     r"|\p{Lu}\p{Ll}{2} +\d{1,2} \d\d:\d\d:\d\d|Traceback \(|(?:Caused by|Exception in thread)\b"
     r"|\s+at [\w.$<>]+\(|\s+File \"|[\w.]*(?:Error|Exception|Warning)\b:"
-    r"|(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|[$>#] ?[a-z]|[-+]{3} |@@ )"
+    r"|(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|\$ ?[a-z]|[-+]{3} |@@ "
+    r"|#!|#(?:include [<\"]|define |ifn?def |endif|pragma ))"
 )
+# Beside code it is a comment, else a heading.
+_COMMENT = regex.compile(r"\s*#+(?:\s|$)")
+# As mail programs quote what somebody else wrote.
+_QUOTED_LINE = regex.compile(r"\s*(?:> ?)+(?:[\p{L}\"“(]|$)")
 _INDENTED = regex.compile(r"^(?: {2,}|\t)\S")
 _RIDDLE = regex.compile(
     r"(?:\b(?:wh(?:at|o) am i|(?:was|wer) bin ich|(?:qué|quién) soy|qu[ei] suis-je|cosa sono|chi sono|que sou eu"
@@ -56,6 +64,8 @@ _OFFER = regex.compile(
     r"|建议|おすすめ|承知|了解|かしこまり|أنصح|أقترح",
     regex.IGNORECASE,
 )
+# "Remember this:" has few words, and what is to be remembered stands after it.
+_MAX_POINTING_WORDS = 4
 _SIGN = regex.compile(r"[(){}\[\];=<>|\\]|=>|->|==")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 # Shorter words that end like a verb form mostly are none: "lei", "café".
@@ -67,19 +77,24 @@ _COURTESIES = frozenset().union(*(language.courtesies for language in LANGUAGES.
 
 
 def without_pasted(text: str) -> str:
-    """The text with pasted code, logs and long quotations replaced by markers.
+    """The text with pasted code, logs, quoted mail and long quotations replaced by markers.
 
     >>> without_pasted('fix this:\\nfor i in range(len(a)):\\n    a.pop(i)\\nit is for my shop')
     'fix this:\\n[code]\\nit is for my shop'
     """
     text = _QUOTED.sub(lambda match: QUOTE if _is_long(match.group()) else match.group(), _FENCED.sub(CODE, text))
+    said = text.split("\n")
     lines: list[str] = []
-    for line in text.split("\n"):
-        after_code = bool(lines) and lines[-1] == CODE
-        if _is_code(line) or (after_code and _INDENTED.match(line)):
-            lines += [] if after_code else [CODE]
+    for line, is_code in zip(said, _are_code(said), strict=True):
+        before = lines[-1] if lines else ""
+        if is_code or (before == CODE and _INDENTED.match(line)):
+            marker = CODE
+        elif _QUOTED_LINE.match(line):
+            marker = QUOTE
         else:
             lines.append(line)
+            continue
+        lines += [] if before == marker else [marker]
     return "\n".join(lines)
 
 
@@ -130,6 +145,21 @@ def readable(text: str) -> list[str]:
     ]
 
 
+def holds_only_pasted(text: str) -> bool:
+    """Whether a text is pasted as a whole, or but for the order to remember what is.
+
+    >>> holds_only_pasted("Remember this:\\n$ ls /srv"), holds_only_pasted("Remember that I use zsh:\\n$ ls /srv")
+    (True, False)
+    """
+    own = without_pasted(text)
+    return (CODE in own or QUOTE in own) and all(_only_points(sentence) for sentence in sentences(own))
+
+
+def says_to_keep(text: str) -> bool:
+    """Whether a text says, outside of what is pasted in it, that it is to be kept."""
+    return asks_to_remember(without_pasted(text))
+
+
 def is_mere_courtesy(text: str) -> bool:
     """Whether a text holds nothing but thanks, greetings, yes and no.
 
@@ -177,8 +207,22 @@ def language_of(code: str) -> Language:
     return LANGUAGES.get(code, LANGUAGES["en"])
 
 
+def _only_points(sentence: str) -> bool:
+    own = sentence.replace(CODE, "").replace(QUOTE, "")
+    return not _LETTER.search(own) or (asks_to_remember(own) and len(own.split()) <= _MAX_POINTING_WORDS)
+
+
 def _is_long(quotation: str) -> bool:
     return len(quotation) > _MAX_QUOTE_CHARS or len(quotation.split()) > _MAX_QUOTE_WORDS
+
+
+def _are_code(lines: Sequence[str]) -> list[bool]:
+    """Which lines are code: those that look like it, and the comments above and below them."""
+    found = [_is_code(line) for line in lines]
+    for places in (range(len(lines)), reversed(range(len(lines)))):
+        for place in places:
+            found[place] |= bool(_COMMENT.match(lines[place])) and any(found[max(place - 1, 0) : place + 2])
+    return found
 
 
 def _is_code(line: str) -> bool:

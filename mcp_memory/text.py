@@ -317,7 +317,8 @@ def _stopwords(languages: tuple[str, ...]) -> frozenset[str]:
 
 # What must match to the letter
 
-_QUOTED = regex.compile(r"[\"“«「『]([^\"”»」』]{2,80})[\"”»」』]")
+# After a number the mark stands for inches: it opens nothing.
+_QUOTED = regex.compile(r"(?:(?<!\p{N})\"|[“«「『])([^\"”»」』]{2,80})[\"”»」』]")
 # A letter or digit of a word that is set apart by spaces; in other scripts a number ends where the digits do.
 SPACED = r"(?V1:[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]])"
 _CODE = regex.compile(rf"(?V1){SPACED}++(?:[-./:@#+\\]++{SPACED}++)*+")

@@ -128,6 +128,15 @@ def test_what_was_pasted_or_merely_asked_is_not_shown() -> None:
     assert "comment" not in model.questions[0]
 
 
+def test_what_is_only_pasted_keeps_its_words_where_it_is_a_note_or_was_said_to_be_kept() -> None:
+    model = ScriptedModel()
+    code = "```\nport = 8080\n```"
+    note = replace(episode(code), kind="note")
+    asked = episode("Remember this:\n" + code, code, "what is wrong here?\n" + code)
+    assert [distil(said, (), NOBODY, model).undecided for said in (note, asked)] == [{0}, {0}]
+    assert model.requests == []
+
+
 def test_thanks_are_not_asked_about_but_a_short_answer_is() -> None:
     model = ScriptedModel()
     distil(episode("ok, thanks!", Message("assistant", "Do you have children?"), "yes!"), (), NOBODY, model)

@@ -158,6 +158,10 @@ def test_quoted_phrases_are_names(quoted: str) -> None:
     assert keys(f"we watched {quoted} today") == ["blue whale"]
 
 
+def test_inches_quote_nothing() -> None:
+    assert keys('my desk has a 27" monitor and a 24" one') == []
+
+
 def test_the_surroundings_hint_at_the_type() -> None:
     assert types("she works at Acme GmbH near Lisbon") == {"acme gmbh": "organisation", "lisbon": "other"}
 

@@ -6,11 +6,13 @@ from hypothesis import strategies as st
 
 from mcp_memory.sift import (
     asks_to_remember,
+    holds_only_pasted,
     is_mere_courtesy,
     is_only_asking,
     is_own_statement,
     is_riddle,
     readable,
+    says_to_keep,
     sentences,
     without_pasted,
 )
@@ -56,6 +58,53 @@ def test_pasted_text_is_not_read_and_the_words_beside_it_are(pasted: str) -> Non
         "it is for my shop in Ghent",
         "and I like tabs",
     ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "# about me\ni live in Ghent",
+        "#gardening is my hobby",
+        "## diet\n- no nuts",
+        'a 27" monitor and a 24" one, which I use side by side for the work that I do at home',
+        "> 30 km a week is what I run",
+    ],
+)
+def test_headings_remarks_and_inches_are_no_code_and_no_quotation(said: str) -> None:
+    assert without_pasted(said) == said
+
+
+def test_comments_within_code_and_quoted_mail_are_left_out() -> None:
+    code = "# first\n# load it\nconfig = load(open(path), mode=[1])\n# then use it\n# with care\n"
+    assert without_pasted(f"my script:\n{code}it works") == "my script:\n[code]\nit works"
+    assert without_pasted("she wrote\n> i live in Ghent\n>\n> > Where?\nI don't") == "she wrote\n[quoted text]\nI don't"
+
+
+def test_a_quotation_beside_inches_is_still_one() -> None:
+    long = "We moved to Vantaa last year and have never been happier there, my wife says."
+    assert without_pasted(f'on my 27" screen: "{long}"') == 'on my 27" screen: [quoted text]'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$ ls /srv\n$ df -h", True),
+        ("Remember this:\n```\nport = 8080\n```", True),
+        ("merk dir das:\n$ ls /srv", True),
+        ("Remember that I use zsh:\n$ ls /srv", False),
+        ("my script:\n$ ls /srv", False),
+        ("what is wrong here?\n$ ls /srv", False),
+        ("Remember this.", False),
+        ("", False),
+    ],
+)
+def test_a_text_may_be_pasted_but_for_the_order_to_keep_it(text: str, expected: bool) -> None:
+    assert holds_only_pasted(text) is expected
+
+
+def test_what_is_pasted_does_not_say_that_it_is_to_be_kept() -> None:
+    assert says_to_keep("Remember this:\n$ ls /srv")
+    assert not says_to_keep("```\n# don't forget the lock\n```")
 
 
 @pytest.mark.parametrize(

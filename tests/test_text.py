@@ -325,6 +325,10 @@ def test_what_a_query_asks_for_to_the_letter(query: str, phrases: tuple[str, ...
     assert exact_phrases(query) == phrases
 
 
+def test_inches_quote_nothing() -> None:
+    assert exact_phrases('a 27" monitor and a 24" one, not "the big one"') == ("the big one", "27", "24")
+
+
 @pytest.mark.parametrize(
     ("text", "phrase", "holds"),
     [
