@@ -1,4 +1,4 @@
-"""The words of relative dates, per language: pure data for `dates`.
+"""The words of relative dates, per language: pure data for `date_rules`.
 
 A rule is a line "KIND OFFSET = TEMPLATE; TEMPLATE". A template is a row of words; "a|b" stands for either, a
 word with "?" at its end may be missing, and {n}, {unit}, {weekday}, {month} and {day} stand for the words of

@@ -14,7 +14,7 @@ import regex
 
 from . import budget
 from .asking import Answer, Ask, repaired
-from .dates import annotate, dates_in
+from .dates import annotate
 from .errors import ModelOutputError
 from .guards import (
     Source,
@@ -44,6 +44,7 @@ from .sift import (
     speaks_in_first_person,
 )
 from .text import detect_language
+from .written_dates import dates_in
 
 MAX_OUTPUT_TOKENS = 320
 # Shares of one request. Rules and examples take at most 1,200 beside them.

@@ -12,12 +12,12 @@ from typing import Literal
 import regex
 
 from .date_words import LANGUAGES as DATE_WORDS
-from .dates import without_dates
 from .languages import LANGUAGES
 from .mentions import find_mentions
 from .redact import PLACEHOLDER, holds_secret
 from .sift import has_word, is_question, language_of, sentences
 from .text import detect_language, fold, normalise, terms
+from .written_dates import without_dates
 
 MAX_STATEMENT_CHARS = 500
 # A clause shorter than this says nothing by itself.

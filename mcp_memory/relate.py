@@ -10,7 +10,6 @@ from typing import Literal
 
 import regex
 
-from .dates import dates_in
 from .guards import (
     content_terms,
     counts_in,
@@ -24,6 +23,7 @@ from .records import FactType, Kind
 from .sift import language_of
 from .tense import speaks_of_change, speaks_of_past, speaks_of_plans
 from .text import fold, normalise
+from .written_dates import dates_in
 
 Verdict = Literal["same", "changed", "other"]
 # Cosine of two texts below which they are not taken for the same, whatever a model says of them.

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_memory.date_words import LANGUAGES
-from mcp_memory.dates import annotate, dates_in, resolve
+from mcp_memory.dates import annotate, resolve
+from mcp_memory.written_dates import dates_in
 
 # A Wednesday.
 SAID = datetime(2026, 3, 11, 15, 30, tzinfo=UTC)

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_memory.dates import dates_in
 from mcp_memory.text import detect_language
+from mcp_memory.written_dates import dates_in
 
 Stored = Mapping[str, Any]  # text, about
 
