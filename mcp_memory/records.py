@@ -323,3 +323,12 @@ class SearchResult:
     closest_score: float | None = None
     degraded: tuple[str, ...] = ()
     rewritten: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """One span of a text, `text[start:end]`; `kind` is key, token, password, url password, private key, card or pin."""
+
+    start: int
+    end: int
+    kind: str
