@@ -1,25 +1,21 @@
 """The SQLite log: the truth about every memory. One durable transaction per change, then events to tell it.
 
-LanceDB and the in-memory indices are derived from here and may lag; `pending` says by how much.
+LanceDB and the in-memory indices are derived from here and may lag; `pending` says by how much. Opening the file and
+its connections are the work of `log_file`, the rows of a change that of `changes`.
 """
 
-import contextlib
-import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, ColumnElement, Connection, case, create_engine, event, func, select
-from sqlalchemy.dialects.sqlite import insert as upsert
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import ColumnElement, Connection, case, func, select
 
-from . import schema
 from .changes import WINDOW_SIZE, Committed, batches, rows_by_id, write
-from .errors import StorageError
+from .log_file import LogFile, write_meta
 from .records import SEARCHABLE, Change, Entity, Filters, Memory, Message, State
-from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages, meta
+from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages
 
 _APPLIED = "applied_through"
 
@@ -33,7 +29,7 @@ class Pending:
     through: int
 
 
-class Log:
+class Log(LogFile):
     """The open log of one data folder. Reads come from any thread; the caller lets one thread write at a time."""
 
     def __init__(self, path: Path) -> None:
@@ -42,64 +38,10 @@ class Log:
         Raises:
             StorageError: the file cannot be opened, is damaged, or was written by a newer program.
         """
-        self.path = path
-        self._is_closed = False
-        # Parameters are what people said: errors, which are logged, must not show them.
-        self._engine = create_engine(
-            URL.create("sqlite", database=str(path)), isolation_level="AUTOCOMMIT", hide_parameters=True
-        )
-        event.listen(self._engine, "connect", _configure)
-        with self._translating(), self._engine.connect() as connection:
-            self._migrate(connection)
+        super().__init__(path)
         applied = self.get_meta(_APPLIED)
         self._applied_through = int(applied or 0)
         self._recorded_through = self._applied_through
-
-    # Opening
-
-    def _migrate(self, connection: Connection) -> None:
-        version = _schema_version(connection)
-        if version > schema.SCHEMA_VERSION:
-            raise StorageError(
-                f"{self.path} has schema {version}, this program knows {schema.SCHEMA_VERSION}",
-                hint="update mcp-memory: a newer version wrote this folder",
-            )
-        if 0 < version < schema.SCHEMA_VERSION:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-            shutil.copy2(self.path, self.path.with_suffix(f".schema{version}.bak"))
-        for number in range(version, schema.SCHEMA_VERSION):
-            with _transaction(connection):
-                schema.MIGRATIONS[number](connection)
-                _set_meta(connection, "schema_version", str(number + 1))
-
-    def close(self) -> None:
-        """Record what was applied, fold the WAL into the file, and let go of it for good. Safe to repeat."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        with contextlib.suppress(SQLAlchemyError), self._engine.connect() as connection:
-            self._record_applied(connection)
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._engine.dispose()
-
-    # Meta
-
-    def get_meta(self, key: str) -> str:
-        """A recorded property of the folder, '' where there is none."""
-        with self.reading() as connection:
-            return str(connection.scalar(select(meta.c.value).where(meta.c.key == key)) or "")
-
-    def set_meta(self, **values: str) -> None:
-        """Record properties of the folder, replacing earlier values."""
-        with self.writing() as connection:
-            for key, value in values.items():
-                _set_meta(connection, key, value)
-
-    def last_id(self) -> str:
-        """The largest id ever given out, '' in an empty log."""
-        columns = (memories.c.id, entities.c.id, episodes.c.id, jobs.c.id, events.c.change_id)
-        with self.reading() as connection:
-            return max(connection.scalar(select(func.max(column))) or "" for column in columns)
 
     # Writing
 
@@ -143,12 +85,21 @@ class Log:
         """
         self._applied_through = max(self._applied_through, through)
 
+    def _before_closing(self, connection: Connection) -> None:
+        self._record_applied(connection)
+
     def _record_applied(self, connection: Connection) -> None:
         if self._applied_through != self._recorded_through:
-            _set_meta(connection, _APPLIED, str(self._applied_through))
+            write_meta(connection, _APPLIED, str(self._applied_through))
             self._recorded_through = self._applied_through
 
     # Reading
+
+    def last_id(self) -> str:
+        """The largest id ever given out, '' in an empty log."""
+        columns = (memories.c.id, entities.c.id, episodes.c.id, jobs.c.id, events.c.change_id)
+        with self.reading() as connection:
+            return max(connection.scalar(select(func.max(column))) or "" for column in columns)
 
     def get_memories(self, ids: Sequence[str]) -> dict[str, Memory]:
         """The memories with these ids, whatever their state and owner; unknown ids are absent."""
@@ -340,35 +291,6 @@ class Log:
         with self.reading() as connection:
             return set(connection.scalars(select(entities.c.id)))
 
-    def check(self) -> str:
-        """'ok', or what SQLite's own check finds wrong with the file."""
-        with self.reading() as connection:
-            return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
-
-    # Connections
-
-    @contextlib.contextmanager
-    def _translating(self) -> Iterator[None]:
-        if self._is_closed:
-            raise StorageError(f"the log {self.path} has been closed", hint="open the memory again")
-        try:
-            yield
-        except SQLAlchemyError as exc:
-            cause = getattr(exc, "orig", None) or type(exc).__name__
-            raise StorageError(f"the log {self.path} failed: {cause}", hint=_hint(str(cause))) from exc
-
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection to read from; failures become `StorageError`."""
-        with self._translating(), self._engine.connect() as connection:
-            yield connection
-
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A connection in a transaction, committed at the end of the block; failures become `StorageError`."""
-        with self._translating(), self._engine.connect() as connection, _transaction(connection):
-            yield connection
-
 
 _INDEX_COLUMNS = (
     "id", "agent_id", "run_id", "episode_id", "speaker", "role", "about", "kind", "state", "lemmas", "language",
@@ -380,54 +302,8 @@ def _memory(row: Any) -> Memory:
     return Memory(**row)
 
 
-def _configure(connection: Any, _record: Any) -> None:
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
-
-
-@contextlib.contextmanager
-def _transaction(connection: Connection) -> Iterator[None]:
-    # The driver begins transactions late and as readers; a writer says so at once.
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.exec_driver_sql("ROLLBACK")
-        raise
-    connection.exec_driver_sql("COMMIT")
-
-
-def _schema_version(connection: Connection) -> int:
-    has_meta = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'meta'").scalar()
-    if not has_meta:
-        return 0
-    return int(connection.scalar(select(meta.c.value).where(meta.c.key == "schema_version")) or 0)
-
-
-def _set_meta(connection: Connection, key: str, value: str) -> None:
-    statement = upsert(meta).values(key=key, value=value)
-    connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
-
-
 def _matches(found: Any, wanted: Any) -> bool:
     return all(
         key in found and found[key] == value and isinstance(found[key], bool) == isinstance(value, bool)
         for key, value in wanted.items()
     )
-
-
-def _hint(message: str) -> str:
-    for clue, hint in (
-        ("full", "free some disk space and try again"),
-        ("readonly", "make the data folder writable for this account"),
-        ("read-only", "make the data folder writable for this account"),
-        ("unable to open", "check that the data folder exists and belongs to this account"),
-        ("malformed", "the file is damaged: restore a copy of the data folder"),
-        ("not a database", "the file is damaged: restore a copy of the data folder"),
-        ("locked", "another program holds the file: close it and try again"),
-    ):
-        if clue in message:
-            return hint
-    return "run: mcp-memory doctor"

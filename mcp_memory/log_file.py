@@ -1,0 +1,148 @@
+"""The SQLite file of the log: opened and brought to the present schema, its transactions, and errors with a way out."""
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, create_engine, event, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.exc import SQLAlchemyError
+
+from . import schema
+from .errors import StorageError
+from .schema import meta
+
+
+class LogFile:
+    """An open file. Reads come from any thread; the caller lets one thread write at a time."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file and bring it to the present schema.
+
+        Raises:
+            StorageError: it cannot be opened, is damaged, or was written by a newer program.
+        """
+        self.path = path
+        self._is_closed = False
+        # Parameters are what people said: errors, which are logged, must not show them.
+        self._engine = create_engine(
+            URL.create("sqlite", database=str(path)), isolation_level="AUTOCOMMIT", hide_parameters=True
+        )
+        event.listen(self._engine, "connect", _configure)
+        with self._translating(), self._engine.connect() as connection:
+            self._migrate(connection)
+
+    def close(self) -> None:
+        """Record what was left to record, fold the WAL into the file, and let go of it for good. Safe to repeat."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        with contextlib.suppress(SQLAlchemyError), self._engine.connect() as connection:
+            self._before_closing(connection)
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._engine.dispose()
+
+    def _before_closing(self, connection: Connection) -> None:
+        """What is to be written on the last connection; a failure there does not keep the file open."""
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection to read from; failures become `StorageError`."""
+        with self._translating(), self._engine.connect() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection in a transaction, committed at the end of the block; failures become `StorageError`."""
+        with self._translating(), self._engine.connect() as connection, _transaction(connection):
+            yield connection
+
+    def get_meta(self, key: str) -> str:
+        """A recorded property of the folder, '' where there is none."""
+        with self.reading() as connection:
+            return str(connection.scalar(select(meta.c.value).where(meta.c.key == key)) or "")
+
+    def set_meta(self, **values: str) -> None:
+        """Record properties of the folder, replacing earlier values."""
+        with self.writing() as connection:
+            for key, value in values.items():
+                write_meta(connection, key, value)
+
+    def check(self) -> str:
+        """'ok', or what SQLite's own check finds wrong with the file."""
+        with self.reading() as connection:
+            return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+
+    def _migrate(self, connection: Connection) -> None:
+        version = _schema_version(connection)
+        if version > schema.SCHEMA_VERSION:
+            raise StorageError(
+                f"{self.path} has schema {version}, this program knows {schema.SCHEMA_VERSION}",
+                hint="update mcp-memory: a newer version wrote this folder",
+            )
+        if 0 < version < schema.SCHEMA_VERSION:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            shutil.copy2(self.path, self.path.with_suffix(f".schema{version}.bak"))
+        for number in range(version, schema.SCHEMA_VERSION):
+            with _transaction(connection):
+                schema.MIGRATIONS[number](connection)
+                write_meta(connection, "schema_version", str(number + 1))
+
+    @contextlib.contextmanager
+    def _translating(self) -> Iterator[None]:
+        if self._is_closed:
+            raise StorageError(f"the log {self.path} has been closed", hint="open the memory again")
+        try:
+            yield
+        except SQLAlchemyError as exc:
+            cause = getattr(exc, "orig", None) or type(exc).__name__
+            raise StorageError(f"the log {self.path} failed: {cause}", hint=_hint(str(cause))) from exc
+
+
+def write_meta(connection: Connection, key: str, value: str) -> None:
+    """Record a property of the folder on an open connection, replacing an earlier value."""
+    statement = upsert(meta).values(key=key, value=value)
+    connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+
+
+def _configure(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+@contextlib.contextmanager
+def _transaction(connection: Connection) -> Iterator[None]:
+    # The driver begins transactions late and as readers; a writer says so at once.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.exec_driver_sql("ROLLBACK")
+        raise
+    connection.exec_driver_sql("COMMIT")
+
+
+def _schema_version(connection: Connection) -> int:
+    has_meta = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'meta'").scalar()
+    if not has_meta:
+        return 0
+    return int(connection.scalar(select(meta.c.value).where(meta.c.key == "schema_version")) or 0)
+
+
+def _hint(message: str) -> str:
+    for clue, hint in (
+        ("full", "free some disk space and try again"),
+        ("readonly", "make the data folder writable for this account"),
+        ("read-only", "make the data folder writable for this account"),
+        ("unable to open", "check that the data folder exists and belongs to this account"),
+        ("malformed", "the file is damaged: restore a copy of the data folder"),
+        ("not a database", "the file is damaged: restore a copy of the data folder"),
+        ("locked", "another program holds the file: close it and try again"),
+    ):
+        if clue in message:
+            return hint
+    return "run: mcp-memory doctor"
