@@ -1,6 +1,5 @@
 """Each signal's formula, by hand arithmetic and by its bounds."""
 
-import doctest
 import math
 
 import numpy as np
@@ -18,10 +17,6 @@ lengths = st.floats(1, 10_000)
 
 def floats(*values: float) -> Floats:
     return np.array(values, dtype=np.float32)
-
-
-def test_the_examples_in_the_docstrings_hold() -> None:
-    assert doctest.testmod(score).failed == 0
 
 
 def test_similarity_is_the_cosine_and_nothing_below_zero() -> None:
