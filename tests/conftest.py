@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from mcp_memory.embedder import Embedder
 from mcp_memory.graph import build_graph
 from mcp_memory.memory import Memory
+from tests import request_budget
 from tests.ollama_server import OllamaServer
 from tests.stdio_server import Server
 
@@ -31,6 +33,9 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("tests")
 
 Opener = Callable[..., Memory]
+
+# What the report of a test says of its requests to a language model.
+_LARGEST, _RULES = "largest request", "rules and examples"
 
 
 class Clock:
@@ -67,6 +72,35 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     monkeypatch.setenv("MCP_MEMORY_HOME", str(tmp_path / "home"))
     # Nothing listens there.
     monkeypatch.setenv("MCP_MEMORY_OLLAMA_HOST", "http://127.0.0.1:9")
+
+
+@pytest.fixture(autouse=True)
+def requests_within_budget(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that has sent a language model more than the budget allows, and note its largest request."""
+    request_budget.received.clear()
+    yield
+    sizes = list(request_budget.received)
+    if of_tasks := [size for size in sizes if size.task]:
+        # Reports carry it from the processes that share the suite to the one that sums up.
+        request.node.user_properties.append((_LARGEST, asdict(max(of_tasks, key=lambda size: size.n_total))))
+        request.node.user_properties.append((_RULES, max(size.n_constant for size in of_tasks)))
+    assert [size.flaw for size in sizes if size.flaw] == []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell how large requests to a language model have become."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    noted = [
+        (name, value, report.nodeid) for report in reports for name, value in getattr(report, "user_properties", ())
+    ]
+    n_constant = max((value for name, value, _ in noted if name == _RULES), default=0)
+    sizes = [(request_budget.Size(**value), nodeid) for name, value, nodeid in noted if name == _LARGEST]
+    if sizes:
+        size, nodeid = max(sizes, key=lambda noted: noted[0].n_total)
+        terminalreporter.write_line(
+            f"largest request: {size.n_read} + {size.n_output} of {size.n_context} tokens, {size.task!r} in {nodeid}"
+        )
+        terminalreporter.write_line(f"most rules and examples: {n_constant} of {request_budget.MAX_CONSTANT_TOKENS}")
 
 
 @pytest.fixture(scope="session")

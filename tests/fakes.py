@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tests import request_budget
+
 
 @dataclass(frozen=True)
 class Answered:
@@ -30,9 +32,10 @@ class ScriptedModel:
         self.requests: list[list[Mapping[str, str]]] = []
 
     def __call__(
-        self, messages: Sequence[Mapping[str, str]], _schema: Mapping[str, Any], _max_output_tokens: int
+        self, messages: Sequence[Mapping[str, str]], _schema: Mapping[str, Any], max_output_tokens: int
     ) -> Answered:
         self.requests.append(list(messages))
+        request_budget.received.append(request_budget.size_of(messages, max_output_tokens))
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, Exception):
             raise answer

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from tests import request_budget
+
 # Far more than anything here takes: reached only by a test that fails.
 PATIENCE_S = 20.0
 
@@ -204,6 +206,8 @@ class OllamaServer:
     @contextlib.contextmanager
     def _running(self, request: Request) -> Iterator[None]:
         self.requests.append(request)
+        if request.target.endswith("/api/chat"):
+            request_budget.received.append(request_budget.size_of_body(request.body))
         self._count(n_running=1)
         try:
             yield

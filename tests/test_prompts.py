@@ -7,8 +7,8 @@ import pytest
 from mcp_memory.budget import count_request
 from mcp_memory.prompts import Task, load_prompt
 from mcp_memory.replies import read_extraction
+from tests.request_budget import MAX_CONSTANT_TOKENS
 
-MAX_CONSTANT_TOKENS = 1200
 LANGUAGES = ["en", "de", "es", "fr", "it", "pt", "ru", "zh", "ja", "ar"]
 EXTRACTING: list[Task] = ["extract", "agent"]
 TASKS: list[Task] = [*EXTRACTING, "describe", "compare", "procedure", "profile"]

@@ -22,6 +22,7 @@ from mcp_memory.prompts import load_prompt
 from mcp_memory.records import STATES, Receipt
 from mcp_memory.records import Memory as Record
 from mcp_memory.redact import PLACEHOLDER
+from tests import request_budget
 from tests.conftest import Clock, Opener
 from tests.ollama_server import PATIENCE_S
 
@@ -73,7 +74,7 @@ class RealServer:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[RealServer]:
+def running() -> Iterator[RealServer]:
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         reason = f"{' and '.join(missing)} not installed; the README's test command does it"
@@ -95,6 +96,17 @@ def server() -> Iterator[RealServer]:
         assert url, "the server with the model did not start"
         yield RealServer(url)
         # Leaving the block closes its standard input, which ends it, and waits.
+
+
+@pytest.fixture
+def server(running: RealServer) -> Iterator[RealServer]:
+    """The server that all tests share; what it is asked here has to keep the budget."""
+    n_before = len(running.requests)
+    yield running
+    for request in running.requests[n_before:]:
+        # What the test asks by itself has no rules, and may be too long on purpose.
+        if request["messages"][0]["role"] == "system":
+            request_budget.received.append(request_budget.size_of_body(request))
 
 
 def open_with(open_memory: Opener, server: RealServer, **settings: Any) -> Memory:
