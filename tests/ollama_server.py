@@ -11,7 +11,7 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from tests import request_budget
@@ -37,7 +37,8 @@ class Step:
     """One answer: the status and its pieces, a pause before each of them, and what comes after the last one.
 
     'cut' closes the connection without ending the answer, 'reset' tears it down, 'hold' keeps it open until the
-    client leaves or the test releases it. Without a status, no byte is sent.
+    client leaves or the test releases it. Without a status, no byte is sent. One that is kept back has not begun
+    before the test releases it.
     """
 
     pieces: Sequence[str] = ()
@@ -46,6 +47,7 @@ class Step:
     pause_s: float = 0.0
     ending: Literal["end", "cut", "reset", "hold"] = "end"
     headers: Mapping[str, str] = field(default_factory=dict)
+    is_kept_back: bool = False
 
 
 def part(content: str | None, **more: Any) -> str:
@@ -68,6 +70,11 @@ def reply(*contents: str, **more: Any) -> Step:
 def facts(*statements: str, kind: str = "about_user") -> Step:
     """A model's statements, read out of a request that it was given whole."""
     return reply(json.dumps({"kind": kind, "facts": list(statements)}), prompt_eval_count=1500)
+
+
+def kept_back(step: Step) -> Step:
+    """The same answer, once the test releases it."""
+    return replace(step, is_kept_back=True)
 
 
 def failure(status: int, body: Any) -> Step:
@@ -151,7 +158,7 @@ class OllamaServer:
         return [request.body["messages"][-1]["content"] for request in self.requests if member in _members(request)]
 
     def release(self) -> None:
-        """End every answer that is held, now and later."""
+        """End every answer that is held, and begin what is kept back, now and later."""
         self._loop.call_soon_threadsafe(self._released.set)
 
     def wait_for_requests(self, count: int) -> None:
@@ -160,7 +167,7 @@ class OllamaServer:
             self._wait(lambda number=number: len(self.asked("facts")) >= number, f"request {number} of {count}")
 
     def wait_until_held(self) -> None:
-        """Return when an answer has been sent up to where it is held."""
+        """Return when an answer is kept back, or has been sent up to where it is held."""
         self._wait(lambda: self._n_held > 0, "an answer to be held")
 
     def wait_until_left(self) -> None:
@@ -239,6 +246,8 @@ class OllamaServer:
 
     async def _answer(self, step: Step, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Play a step; whether the connection can be used for another request."""
+        if step.is_kept_back and await self._is_left_while_held(reader):
+            return False
         if step.status is not None:
             headers = {"Content-Type": step.content_type, "Transfer-Encoding": "chunked", **step.headers}
             lines = [f"HTTP/1.1 {step.status} Scripted", *(f"{name}: {value}" for name, value in headers.items())]
@@ -249,10 +258,8 @@ class OllamaServer:
             data = piece.encode()
             writer.write(b"%x\r\n%b\r\n" % (len(data), data))
             await writer.drain()
-        if step.ending == "hold":
-            self._count(n_held=1)
-            if await self._client_leaves(reader, None):
-                return False
+        if step.ending == "hold" and await self._is_left_while_held(reader):
+            return False
         if step.ending == "reset":
             lingering = struct.pack("ii", 1, 0)
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, lingering)
@@ -261,6 +268,10 @@ class OllamaServer:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
         return True
+
+    async def _is_left_while_held(self, reader: asyncio.StreamReader) -> bool:
+        self._count(n_held=1)
+        return await self._client_leaves(reader, None)
 
     async def _client_leaves(self, reader: asyncio.StreamReader, within_s: float | None) -> bool:
         """Wait for so long, or for the release, unless the client closes its connection first."""

@@ -11,9 +11,10 @@ from mcp_memory.errors import ModelUnavailableError
 from mcp_memory.language_model import LanguageModel
 from mcp_memory.memory import Memory
 from mcp_memory.queue import BACK_OFF
+from mcp_memory.records import STATES
 from mcp_memory.settings import load_settings
 from tests.conftest import Clock, Opener
-from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, facts, failure, part, reply
+from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, facts, failure, kept_back, part, reply
 
 
 def answer(content: str) -> Step:
@@ -84,18 +85,46 @@ def test_what_holds_nothing_leaves_search_and_stays_in_the_list(memory: Memory, 
     ids=["busy", "missing", "missing, older text", "crashed", "reset", "cut off", "removed midway"],
 )
 def test_a_server_in_trouble_leaves_the_words_searchable_and_is_asked_again(
-    memory: Memory, server: OllamaServer, step: Step
+    memory: Memory, server: OllamaServer, clock: Clock, step: Step
 ) -> None:
-    server.script(step)
+    server.script(step, kept_back(facts("The user keeps bees.")))
     [receipt] = memory.add("I keep bees").results
-    assert receipt.status in ("queued", "added")
-    if receipt.status == "queued":
-        assert "model_unavailable" in receipt.reason or "model_output" in receipt.reason
-        assert texts(memory, "raw") == ["I keep bees"]
-        assert memory.search("bees").hits[0].memory.text == "I keep bees"
-    server.script(facts("The user keeps bees."), facts("The user keeps bees."))
+    assert (receipt.status, receipt.text) == ("queued", "I keep bees")
+    assert "model_unavailable" in receipt.reason
+    # Asked again by itself; until the answer comes the words are all there is.
+    server.wait_until_held()
+    job, _ = backlog.next_job(memory.stores.log, clock())
+    assert job
+    assert (job.attempts, "model_unavailable" in job.last_error) == (0, True)
+    assert texts(memory, *STATES) == ["I keep bees"]
+    result = memory.search("bees")
+    assert [(hit.memory.id, hit.memory.state) for hit in result.hits] == [(receipt.id, "raw")]
+    assert "1 texts wait for extraction" in result.notice
+    server.release()
     wait_for_jobs(memory)
-    assert texts(memory) == ["The user keeps bees."]
+    assert_gave_way(memory, receipt.id, "The user keeps bees.")
+    assert len(server.asked("facts")) == 2
+    assert backlog.count_jobs(memory.stores.log) == backlog.Waiting(n_waiting=0, n_failed=0, last_error="")
+
+
+def assert_gave_way(memory: Memory, raw_id: str, statement: str) -> None:
+    """All there is: words that gave way to one statement, once in the log, the tables and searches."""
+    # The log has what the tables get a moment later, before the lock is free.
+    with memory.stores.writing:
+        [kept] = memory.list()
+        [raw] = memory.list(states=["distilled"])
+        assert len(memory.list(states=STATES)) == 2
+        assert memory.stores.tables().memory_ids() == [kept.id]
+    assert kept.text == statement
+    assert (raw.id, raw.superseded_by) == (raw_id, kept.id)
+    assert operations(memory, kept.id) == ["distil"]
+    assert operations(memory, raw_id) == ["add", "distil"]
+    assert [hit.memory.id for hit in memory.search(statement).hits] == [kept.id]
+
+
+def operations(memory: Memory, memory_id: str) -> list[str]:
+    """What has been done to a memory, in order."""
+    return [event["operation"] for event in memory.stores.log.get_events(memory_id)]
 
 
 def test_a_model_that_is_away_is_told_once_in_the_next_search(open_memory: Opener) -> None:
@@ -171,15 +200,79 @@ def test_thoughts_fences_and_prose_around_an_answer_do_no_harm(
     assert [receipt.text for receipt in memory.add("I keep bees").results] == ["The user keeps bees."]
 
 
+RASH, THE_RASH = "Maria Quintela gave me a rash", "Maria Quintela gave the user a rash."
+
+
 def test_deleting_the_words_while_they_wait_cancels_the_job(open_memory: Opener, server: OllamaServer) -> None:
     memory = open_with(open_memory, server, add_wait_s=0.0)
-    server.script(Step(ending="hold"), facts("The user has a rash."))
-    [receipt] = memory.add("I have a rash").results
+    server.script(kept_back(facts("The user keeps bees.")), facts(THE_RASH))
+    memory.add("I keep bees")
+    server.wait_until_held()
+    [receipt] = memory.add(RASH).results
+    memory.delete(receipt.id)
+    assert memory.stats()["jobs"] == 1
+    server.release()
+    wait_for_jobs(memory)
+    assert_only_bees_are_left(memory, receipt.id)
+    assert job_states(memory) == ["done", "cancelled"]
+    assert len(server.asked("facts")) == 1
+
+
+def test_deleting_the_words_while_they_are_read_drops_what_was_read(open_memory: Opener, server: OllamaServer) -> None:
+    memory = open_with(open_memory, server, add_wait_s=0.0)
+    server.script(kept_back(facts(THE_RASH)), facts("The user keeps bees."))
+    item = {"n": 1, "kind": "fact", "subject": "the user", "type": "health", "relation": "", "object": "rash"}
+    server.script_aside("items", {"items": [item]})
+    [receipt] = memory.add(RASH).results
     server.wait_until_held()
     memory.delete(receipt.id)
     server.release()
-    memory.settle_queue(PATIENCE_S)
-    assert texts(memory, "active", "raw", "distilled") == []
+    # Read after it by the same thread: once this is done, so is that.
+    memory.add("I keep bees")
+    wait_for_jobs(memory)
+    assert_only_bees_are_left(memory, receipt.id)
+    assert job_states(memory) == ["cancelled", "done"]
+    assert "rash" not in server.asked("facts")[1]
+
+
+def test_deleting_one_of_two_texts_while_they_are_read_has_the_other_read_anew(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server, add_wait_s=0.0)
+    server.script(kept_back(facts(THE_RASH)), *[facts("The user keeps bees.")] * 2)
+    receipt, _ = memory.add(messages=[{"role": "user", "content": text} for text in (RASH, "I keep bees")]).results
+    server.wait_until_held()
+    memory.delete(receipt.id)
+    server.release()
+    wait_for_jobs(memory)
+    assert_only_bees_are_left(memory, receipt.id)
+    assert job_states(memory) == ["done"]
+    # Read anew, since the deleted words had stood above the others.
+    assert ["rash" in asked for asked in server.asked("facts")] == [True, True, False]
+
+
+def job_states(memory: Memory) -> list[str]:
+    """What became of each job, in order."""
+    with memory.stores.log.reading() as connection:
+        return list(connection.exec_driver_sql("SELECT state FROM jobs ORDER BY id").scalars())
+
+
+def assert_only_bees_are_left(memory: Memory, deleted_id: str) -> None:
+    """Of the deleted words the log keeps the deleted row, and nothing of them is found, shown or derived."""
+    log = memory.stores.log
+    with memory.stores.writing:
+        assert texts(memory, *STATES) == sorted(["I keep bees", "The user keeps bees.", RASH])
+        [bees] = memory.list()
+        [deleted] = memory.list(states=["deleted"])
+        assert memory.stores.tables().memory_ids() == [bees.id]
+    assert (bees.text, deleted.id, deleted.superseded_by) == ("The user keeps bees.", deleted_id, "")
+    assert operations(memory, deleted_id) == ["add", "delete"]
+    assert [message.content for message in log.window("ana", "python", "")] == ["I keep bees"]
+    with log.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM facts").scalar() == 0
+    assert log.get_entities("ana") == []
+    assert memory.stores.tables().entity_ids() == []
+    assert memory.search("Who gave me a rash?").hits == ()
 
 
 def test_jobs_of_a_run_are_done_in_order_with_what_came_before_as_context(

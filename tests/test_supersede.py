@@ -1,6 +1,7 @@
 """Old truth gives way to new, over a real server in Ollama's format: merged, replaced, ended, never lost."""
 
-import threading
+import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from mcp_memory.errors import NotFoundError
 from mcp_memory.knowledge import facts_of_memories, facts_of_types
 from mcp_memory.memory import Memory
+from mcp_memory.records import STATES
 from tests.conftest import Opener
-from tests.ollama_server import OllamaServer, Step, facts, failure
-from tests.test_queue import open_with, texts
+from tests.ollama_server import PATIENCE_S, OllamaServer, Step, facts, failure, kept_back
+from tests.test_queue import answer, assert_gave_way, open_with, operations, texts, wait_for_jobs
 
 GRAZ, TURIN = "The user lives in Graz.", "The user lives in Turin."
 
@@ -137,16 +139,24 @@ def test_a_comparison_that_is_none_keeps_both(memory: Memory, server: OllamaServ
     assert texts(memory) == [GRAZ, TURIN]
 
 
-def test_a_model_removed_between_the_calls_loses_nothing(memory: Memory, server: OllamaServer) -> None:
-    server.script(facts(GRAZ), facts(GRAZ))
+def test_a_model_removed_between_the_calls_loses_nothing_and_keeps_nothing_by_halves(
+    memory: Memory, server: OllamaServer
+) -> None:
+    server.script(facts(GRAZ), kept_back(facts(GRAZ)))
     server.script_aside("items", failure(404, {"error": "model 'tiny' not found"}), described("Graz"))
     [receipt] = memory.add("I live in Graz").results
-    assert receipt.status in ("queued", "added")
-    memory.settle_queue(20)
-    memory.settle_queue(20)
-    assert texts(memory, "raw", "active") in (["I live in Graz"], [GRAZ])
-    server.script(facts(GRAZ))
-    assert memory.search("Where does the user live?").hits
+    assert (receipt.status, receipt.text) == ("queued", "I live in Graz")
+    assert "Ollama has no model 'tiny'" in receipt.reason
+    server.wait_until_held()
+    assert texts(memory, *STATES) == ["I live in Graz"]
+    assert facts_of_types(memory.stores.log, "ana", ["home"]) == []
+    assert [hit.memory.id for hit in memory.search("Where does the user live?").hits] == [receipt.id]
+    server.release()
+    wait_for_jobs(memory)
+    assert_gave_way(memory, receipt.id, GRAZ)
+    [kept] = memory.list()
+    [home] = facts_of_types(memory.stores.log, "ana", ["home"])
+    assert (home.object, home.memory_id) == ("Graz", kept.id)
 
 
 def test_another_users_truth_does_not_end_mine(open_memory: Opener, server: OllamaServer) -> None:
@@ -161,19 +171,26 @@ def test_another_users_truth_does_not_end_mine(open_memory: Opener, server: Olla
     assert len(server.asked("verdict")) == 1
 
 
-def test_what_was_deleted_meanwhile_ends_nothing(memory: Memory, server: OllamaServer) -> None:
+def test_what_was_deleted_meanwhile_is_not_ended_and_does_not_come_back(memory: Memory, server: OllamaServer) -> None:
     server.script(facts(GRAZ), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"))
-    server.script_aside("verdict", Step(ending="hold"))
+    server.script_aside("verdict", kept_back(answer(json.dumps(compared("changed", "Graz", "Turin")))))
     memory.add("I live in Graz")
     [graz] = memory.list()
-    adding = threading.Thread(target=memory.add, args=("I live in Turin",))
-    adding.start()
-    server.wait_until_held()
-    memory.delete(graz.id)
-    server.release()
-    adding.join()
-    assert texts(memory, "active", "raw", "invalid") in ([TURIN], ["I live in Turin"])
+    with ThreadPoolExecutor() as elsewhere:
+        adding = elsewhere.submit(memory.add, "I live in Turin")
+        server.wait_until_held()
+        memory.delete(graz.id)
+        server.release()
+        [receipt] = adding.result(PATIENCE_S).results
+    assert (receipt.status, receipt.replaced_id, receipt.text) == ("added", "", TURIN)
+    [deleted] = memory.list(states=["deleted"])
+    assert (deleted.id, deleted.invalid_at, deleted.superseded_by) == (graz.id, None, "")
+    assert operations(memory, graz.id) == ["distil", "delete"]
+    assert texts(memory, "active", "raw", "invalid") == [TURIN]
+    assert [fact.object for fact in facts_of_types(memory.stores.log, "ana", ["home"])] == ["Turin"]
+    assert memory.stores.tables().memory_ids() == [receipt.id]
+    assert [hit.memory.text for hit in memory.search("Where does the user live?").hits] == [TURIN]
 
 
 def test_a_note_of_one_sentence_ends_and_a_turn_of_a_conversation_does_not(
