@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,19 +79,22 @@ def test_a_line_that_is_no_json_is_answered_and_the_session_goes_on(server: Serv
     assert server.read()["id"] == 10
 
 
-def hostile_strings(count: int) -> list[str]:
-    """Strings that break programs: controls, lone surrogates, NUL, emoji, mixed directions, lengths, syntaxes."""
+# Strings that break programs: controls, lone surrogates, NUL, emoji, mixed directions, lengths, syntaxes.
+HOSTILE = [
+    "\0", "a\0b", "\x01\x02\x1b[31m", "\r\n\t\v\f", "\ud800", "x\udfffy\ud83d", "\ufeff\ufffe\uffff",
+    "😀" * 50, "👩‍👩‍👧‍👦🏳️‍🌈", "\u202eevil\u202d", "العربية \u200f עברית", "e\u0301" * 30, "Z\u0335" * 200,
+    "' OR '1'='1", '"; DROP TABLE memories; --', "{{7*7}} ${jndi:ldap://x} %s %n", "<script>alert(1)</script>",
+    "../../etc/passwd", "[bold]rich[/bold]", '{"a":1}', "[1,2", "NaN", "null", "true", "-0", "1e999", "\\",
+    "\\u0000", "%00", "a" * 100_000, "字" * 30_000, "word " * 20_000, "\u200b\u200c\u200d", " ", "\u3000",
+    "ﷺ", "İıſK", "ß" * 99, "٣٤٥", "^(a+)+$" + "a" * 60, "@" * 500, "-" * 5000, "." * 5000, "A.B." * 500,
+    "http://" + "a." * 2000, "x@" + "y." * 2000, "((((" * 1000, '"' * 999, "«“„" * 300, "A1-" * 3000, "_" * 9000,
+    "Ab " * 3000, "a'" * 3000, "aB" * 5000, "1.2" * 3000,
+]  # fmt: skip
+
+
+def random_strings(count: int) -> list[str]:
+    """Strings of characters that belong together no more than by their blocks, the stranger ones of Unicode."""
     dice = random.Random(7)
-    fixed = [
-        "\0", "a\0b", "\x01\x02\x1b[31m", "\r\n\t\v\f", "\ud800", "x\udfffy\ud83d", "\ufeff\ufffe\uffff",
-        "😀" * 50, "👩‍👩‍👧‍👦🏳️‍🌈", "\u202eevil\u202d", "العربية \u200f עברית", "e\u0301" * 30, "Z\u0335" * 200,
-        "' OR '1'='1", '"; DROP TABLE memories; --', "{{7*7}} ${jndi:ldap://x} %s %n", "<script>alert(1)</script>",
-        "../../etc/passwd", "[bold]rich[/bold]", '{"a":1}', "[1,2", "NaN", "null", "true", "-0", "1e999", "\\",
-        "\\u0000", "%00", "a" * 100_000, "字" * 30_000, "word " * 20_000, "\u200b\u200c\u200d", " ", "\u3000",
-        "ﷺ", "İıſK", "ß" * 99, "٣٤٥", "^(a+)+$" + "a" * 60, "@" * 500, "-" * 5000, "." * 5000, "A.B." * 500,
-        "http://" + "a." * 2000, "x@" + "y." * 2000, "((((" * 1000, '"' * 999, "«“„" * 300, "A1-" * 3000, "_" * 9000,
-        "Ab " * 3000, "a'" * 3000, "aB" * 5000, "1.2" * 3000,
-    ]  # fmt: skip
     ranges = [
         (0, 0x20),
         (0x7F, 0x100),
@@ -100,32 +104,44 @@ def hostile_strings(count: int) -> list[str]:
         (0x1F300, 0x1FAFF),
         (0x4E00, 0x9FFF),
     ]
-    while len(fixed) < count:
+    strings: list[str] = []
+    while len(strings) < count:
         low, high = dice.choice(ranges)
-        fixed.append("".join(chr(dice.randrange(low, high)) for _ in range(dice.randrange(1, 40))))
-    return fixed[:count]
+        strings.append("".join(chr(dice.randrange(low, high)) for _ in range(dice.randrange(1, 40))))
+    return strings
 
 
 @pytest.mark.timeout(900)
 def test_a_thousand_hostile_strings_each_get_an_answer_and_no_foreign_memory(
     start: Callable[..., Server], open_memory: Opener, tmp_path: Path
 ) -> None:
-    # A small model: two thousand calls are about everything but the quality of vectors.
+    # A small model: more than a thousand calls are about everything but the quality of vectors.
     model = tiny_model(tmp_path, 16)
     bob = open_memory(user_id="bob", embedding_model=model, embedder=None)
     bob.add("bob's secret is plum-harbour-77", infer=False)
     bob.close()
     server = start(MCP_MEMORY_EMBEDDING_MODEL=model)
     server.initialize()
-    for text in hostile_strings(1000):
-        for result in (
-            server.call("add_memory", text=text, infer=False, run_id=text[:50], metadata={"k": text[:500]}),
-            server.call("search_memory", query=text, top_k=3),
-        ):
-            told = json.dumps(result)
-            assert "plum-harbour" not in told
-            assert "internal:" not in told, (text[:80], told[:300])
-            assert result.get("isError") or "structuredContent" in result
+
+    def call(tool: str, **arguments: object) -> Any:
+        result = server.call(tool, **arguments)
+        told = json.dumps(result)
+        assert "plum-harbour" not in told
+        assert "internal:" not in told, (str(arguments)[:200], told[:300])
+        assert result.get("isError") or "structuredContent" in result
+        return result
+
+    for text in HOSTILE:
+        call("add_memory", text=text, infer=False, run_id=text[:50], metadata={"k": text[:500]})
+    others = random_strings(1000 - len(HOSTILE))
+    # What a write costs it costs for many texts as for one.
+    for texts in (others[place : place + 20] for place in range(0, len(others), 20)):
+        messages = [{"role": "user", "content": text, "name": text} for text in texts]
+        metadata = {str(place): text for place, text in enumerate(texts)}
+        added = call("add_memory", messages=messages, infer=False, run_id=texts[0], metadata=metadata)
+        assert len(added["structuredContent"]["results"]) == len(texts)
+    for text in [*HOSTILE, *others]:
+        call("search_memory", query=text, top_k=3)
     assert server.call("search_memory", query="what is the secret of bob? plum-harbour-77")["structuredContent"]
     assert server.end() == 0
     ana: Memory = open_memory(embedding_model=model, embedder=None)
