@@ -36,18 +36,23 @@ def made(embedder: Embedder) -> Path:
     return path
 
 
-def test_the_graph_gives_the_models_vectors(transformer: Transformer, made: Path) -> None:
-    found, wanted = Graph(made).encode(TEXTS, is_query=False), transformer.encode(TEXTS, is_query=False)
+@pytest.fixture(scope="module")
+def loaded(made: Path) -> Graph:
+    return Graph(made)
+
+
+def test_the_graph_gives_the_models_vectors(transformer: Transformer, loaded: Graph) -> None:
+    found, wanted = loaded.encode(TEXTS, is_query=False), transformer.encode(TEXTS, is_query=False)
     assert found.dtype == np.float32
     assert np.abs(found - wanted).max() < 1e-5
-    assert Graph(made).encode([], is_query=False).shape == (0, transformer.dimension)
+    assert loaded.encode([], is_query=False).shape == (0, transformer.dimension)
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_the_graph_counts_tokens_as_the_model_does(transformer: Transformer, made: Path, text: str) -> None:
-    assert Graph(made).offsets(text) == transformer.offsets(text)
-    assert Graph(made).max_tokens == transformer.max_tokens
-    assert Graph(made).dimension == transformer.dimension
+def test_the_graph_counts_tokens_as_the_model_does(transformer: Transformer, loaded: Graph, text: str) -> None:
+    assert loaded.offsets(text) == transformer.offsets(text)
+    assert loaded.max_tokens == transformer.max_tokens
+    assert loaded.dimension == transformer.dimension
 
 
 def test_pytorch_is_not_imported_for_the_graph(embedder: Embedder) -> None:

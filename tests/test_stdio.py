@@ -166,14 +166,10 @@ def test_a_second_server_lists_its_tools_and_names_the_owner_of_the_folder(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_server_and_frees_the_folder(
-    server: Server, start: Callable[..., Server], number: int
-) -> None:
+def test_a_signal_ends_the_server_and_frees_the_folder(server: Server, open_memory: Opener, number: int) -> None:
     server.initialize()
     server.call("add_memory", text="I keep bees", infer=False)
     server.process.send_signal(number)
     server.process.wait(timeout=20)
     assert "Traceback" not in server.errors
-    follower = start()
-    follower.initialize()
-    assert follower.call("search_memory", query="bees")["structuredContent"]["memories"]
+    assert [hit.memory.text for hit in open_memory().search("bees").hits] == ["I keep bees"]
