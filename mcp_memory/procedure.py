@@ -23,8 +23,8 @@ from .text import detect_language, normalise
 
 MAX_OUTPUT_TOKENS = 700
 # Shares of one request; rules and example take at most 1,200 beside them.
-TURNS_TOKENS = 2400
-SO_FAR_TOKENS = 1200
+TURNS_TOKENS = 1600
+SO_FAR_TOKENS = 800
 # Of a long turn, mostly a tool's output, the beginning and the end tell most.
 _HEAD_TOKENS, _TAIL_TOKENS = 300, 200
 _MAX_SENTENCE_CHARS = 400

@@ -13,7 +13,8 @@ from mcp_memory.records import Episode, Message, Owner
 from tests.fakes import NOTHING, Answered, ScriptedModel, facts
 
 SAID = datetime(2026, 3, 11, 18, tzinfo=UTC)
-CONTEXT_TOKENS = 8192
+# The smallest context that the settings allow.
+CONTEXT_TOKENS = 4096
 NOBODY = Surroundings()
 
 
