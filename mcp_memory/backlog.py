@@ -1,6 +1,5 @@
 """The durable queue in the log: which episodes wait for the language model, and what they are to be read with."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -103,19 +102,32 @@ def raw_rows(log: Log, episode_id: str) -> dict[Said, Memory]:
         return {(row["hash"], row["speaker"]): Memory(**row) for row in rows}
 
 
-def deleted_since(log: Log, user_id: str, said: Sequence[Message], since: datetime) -> set[int]:
-    """The places of the messages whose words the user has deleted since."""
-    keys = [said_in(message) for message in said]
+def forgotten_in(log: Log, episode: Episode) -> set[int]:
+    """The places of the messages of an episode that the user has deleted, or of which a statement was deleted.
+
+    Ids tell what came later: they are ordered where clocks are not.
+    """
+    keys = [said_in(message) for message in episode.messages]
+    columns = (memories.c.hash, memories.c.speaker, memories.c.episode_id, memories.c.state, memories.c.superseded_by)
     with log.reading() as connection:
         rows = connection.execute(
-            select(memories.c.hash, memories.c.speaker).where(
-                memories.c.user_id == user_id,
+            select(*columns, memories.c.revision).where(
+                memories.c.user_id == episode.owner.user_id,
                 memories.c.hash.in_({text_hash for text_hash, _ in keys}),
-                memories.c.state == "deleted",
-                memories.c.updated_at >= since,
+                memories.c.state.in_(("deleted", "distilled")),
             )
+        ).all()
+        came = {identifier for row in rows for identifier in row.superseded_by.split()}
+        deleted = set(
+            connection.scalars(select(memories.c.id).where(memories.c.id.in_(came), memories.c.state == "deleted"))
         )
-        gone = {(row.hash, row.speaker) for row in rows}
+    gone = {
+        (row.hash, row.speaker)
+        for row in rows
+        # Another episode's row stands for a message that was known already when it was said again.
+        if (row.episode_id == episode.id or row.revision > episode.id)
+        and (row.state == "deleted" or not deleted.isdisjoint(row.superseded_by.split()))
+    }
     return {place for place, key in enumerate(keys) if key in gone}
 
 
@@ -132,7 +144,7 @@ def messages_before(log: Log, episode: Episode, now: datetime) -> tuple[Message,
     owner = episode.owner
     with log.reading() as connection:
         rows = connection.execute(
-            select(episodes.c.messages, episodes.c.created_at)
+            select(episodes)
             .where(
                 episodes.c.user_id == owner.user_id,
                 episodes.c.agent_id == owner.agent_id,
@@ -142,13 +154,13 @@ def messages_before(log: Log, episode: Episode, now: datetime) -> tuple[Message,
             )
             .order_by(episodes.c.id.desc())
             .limit(WINDOW_SIZE)
-        ).all()
-    found = [Message(**message) for row in reversed(rows) for message in row.messages][-WINDOW_SIZE:]
-    if not found:
-        return ()
-    oldest = min(row.created_at for row in rows)
-    gone = deleted_since(log, owner.user_id, found, oldest)
-    return tuple(message for place, message in enumerate(found) if place not in gone)
+        ).mappings()
+        before = [_episode(row) for row in rows]
+    found: list[Message] = []
+    for earlier in reversed(before):
+        gone = forgotten_in(log, earlier)
+        found += [message for place, message in enumerate(earlier.messages) if place not in gone]
+    return tuple(found[-WINDOW_SIZE:])
 
 
 def _job(row: Any) -> Job:

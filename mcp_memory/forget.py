@@ -12,6 +12,8 @@ from .stores import Stores
 def delete(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
     """Delete one memory of this user, with its links and the entities that only it named.
 
+    Words that it was read out of go with it, once nothing else that came of them is left.
+
     Raises:
         NotFoundError: no such memory, or already deleted. Another user's memory is as good as none.
     """
@@ -24,10 +26,21 @@ def delete(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
             at=now,
             owner=owner,
             operation="delete",
-            memories=(replace(memory, state="deleted", updated_at=now, revision=change_id),),
+            memories=tuple(
+                replace(gone, state="deleted", updated_at=now, revision=change_id)
+                for gone in (memory, *_words_of(memory, stores))
+            ),
         )
         outcome = commit(change, stores)
     return DeleteResult(memory.id, memory.text, tuple(sorted(entity.name for entity in outcome.removed_entities)))
+
+
+def _words_of(memory: Memory, stores: Stores) -> list[Memory]:
+    """The distilled words of which nothing but this memory is left."""
+    words = stores.log.led_to(memory)
+    others = {identifier for row in words for identifier in row.superseded_by.split()} - {memory.id}
+    left = {row.id for row in stores.log.get_memories(sorted(others)).values() if row.state != "deleted"}
+    return [row for row in words if left.isdisjoint(row.superseded_by.split())]
 
 
 def _find(memory_id: str, owner: Owner, stores: Stores) -> Memory:
@@ -45,11 +58,10 @@ def _find(memory_id: str, owner: Owner, stores: Stores) -> Memory:
             f"memory {wanted!r} was deleted on {memory.updated_at.date().isoformat()}",
             hint="nothing is left to do",
         )
-    if memory.state == "distilled":
-        came_of_it = ", ".join(memory.superseded_by.split()) or "nothing"
+    if memory.state == "distilled" and memory.superseded_by:
         raise NotFoundError(
-            f"memory {wanted!r} has given way to what was read out of it: {came_of_it}",
-            hint="delete those",
+            f"memory {wanted!r} has given way to what was read out of it: {', '.join(memory.superseded_by.split())}",
+            hint="delete those; the words go with the last of them",
         )
     if memory.state == "merged":
         raise NotFoundError(

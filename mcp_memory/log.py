@@ -188,6 +188,20 @@ class Log(LogFile):
                 found += [_memory(row) for row in rows.mappings()]
         return sorted(found, key=lambda memory: memory.id)
 
+    def led_to(self, memory: Memory) -> list[Memory]:
+        """The distilled words whose id leads to a memory, oldest first."""
+        with self.reading() as connection:
+            rows = connection.execute(
+                select(memories)
+                .where(
+                    memories.c.user_id == memory.user_id,
+                    memories.c.state == "distilled",
+                    memories.c.superseded_by.contains(memory.id, autoescape=True),
+                )
+                .order_by(memories.c.id)
+            )
+            return [_memory(row) for row in rows.mappings()]
+
     def next_position(self, user_id: str, run_id: str) -> int:
         """The place of the next memory in a run, 0 for the first and for memories without a run."""
         if not run_id:

@@ -7,23 +7,21 @@ from types import MappingProxyType
 from . import backlog
 from .admit import admit, embed, resolve, same_text, with_lag, write
 from .describe import Description, describe
-from .distil import Distilled, Statement, Surroundings, distil
+from .distil import Distilled, Statement, distil
 from .extract import draft_of
 from .gazetteer import Gazetteer
 from .guards import is_negated
-from .knowledge import get_profile
 from .language_model import LanguageModel
 from .mentions import name_key
 from .procedure import summarise
-from .records import Change, Draft, Episode, Fact, Job, Kind, Memory, Receipt, Selection, State
+from .records import Change, Draft, Episode, Fact, Job, Kind, Memory, Receipt, State
 from .redact import holds_only_secrets, holds_secret, redact
 from .resolve import Resolution, find_duplicate
-from .search import search
 from .stores import Stores
 from .supersede import Tie, apply_ties, find_ties
+from .surroundings import Reading, by_itself, in_context, is_outdated
 from .tense import speaks_of_past
 
-_N_RELEVANT, _N_RECENT = 5, 3
 # A longer statement is a person's own words, which hold more than one thing.
 _MAX_DESCRIBED_CHARS = 300
 _IMPORTANCE_OF_WISHES = 0.8
@@ -45,17 +43,18 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
     if episode is None:
         return keep_words(job, stores, "its episode is gone")
     while True:
-        left_out = _left_out(episode, stores)
         if job.task == "procedure":
-            distilled = summarise(episode, left_out, model.ask)
+            reading = by_itself(episode, stores)
+            distilled = summarise(episode, reading.left_out, model.ask)
         else:
-            distilled = distil(episode, left_out, _surroundings(episode, stores), model.ask)
+            reading = in_context(episode, stores)
+            distilled = distil(episode, reading.left_out, reading.around, model.ask)
         drafts = _drafts(distilled, episode, model.name, stores)
         news = _news(drafts, episode, stores)
         descriptions = _described(news, model)
         drafts = [_with(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)]
         ties = find_ties({place: drafts[place] for place in news}, descriptions, episode, stores, model.ask)
-        outcome = _store(job, episode, left_out, distilled, drafts, stores, descriptions=descriptions, ties=ties)
+        outcome = _store(job, episode, reading, distilled, drafts, stores, descriptions=descriptions, ties=ties)
         if outcome is not None:
             return outcome
 
@@ -67,10 +66,10 @@ def keep_words(job: Job, stores: Stores, error: str) -> tuple[Receipt, ...]:
         backlog.cancel(stores.log, job, error)
         return ()
     while True:
-        left_out = _left_out(episode, stores)
-        distilled = Distilled(undecided=set(range(len(episode.messages))) - left_out)
+        reading = by_itself(episode, stores)
+        distilled = Distilled(undecided=set(range(len(episode.messages))) - reading.left_out)
         drafts = _drafts(distilled, episode, "", stores)
-        outcome = _store(job, episode, left_out, distilled, drafts, stores, reason=error)
+        outcome = _store(job, episode, reading, distilled, drafts, stores, reason=error)
         if outcome is not None:
             return outcome
 
@@ -105,7 +104,7 @@ def _with(draft: Draft, description: Description | None, episode: Episode) -> Dr
 def _store(
     job: Job,
     episode: Episode,
-    left_out: set[int],
+    reading: Reading,
     distilled: Distilled,
     drafts: Sequence[Draft],
     stores: Stores,
@@ -116,14 +115,14 @@ def _store(
 ) -> tuple[Receipt, ...] | None:
     """Finish a job with what came of it; a `reason` says why it was given up.
 
-    None, and nothing is stored, where words that were read have been deleted meanwhile: what came of them may be
-    in any of the drafts.
+    None, and nothing is stored, where the user has deleted something of what was read since: it may be in any of the
+    drafts.
     """
     vectors = embed(drafts, episode, stores)
     with stores.writing:
         if not backlog.is_waiting(stores.log, job.id):
             return ()
-        if _left_out(episode, stores) != left_out:
+        if is_outdated(reading, episode, stores):
             return None
         known = same_text(drafts, episode, stores, _DECIDED)
         resolution = resolve(drafts, known, episode, stores, vectors)
@@ -167,34 +166,6 @@ def _take_secrets_out(distilled: Distilled, episode: Episode) -> None:
                         is_verbatim=True,
                     )
                 )
-
-
-def _left_out(episode: Episode, stores: Stores) -> set[int]:
-    """The messages whose words the user has deleted since."""
-    return backlog.deleted_since(stores.log, episode.owner.user_id, episode.messages, episode.created_at)
-
-
-def _surroundings(episode: Episode, stores: Stores) -> Surroundings:
-    selection = Selection(owner=episode.owner, now=stores.clock())
-    said = " ".join(message.content for message in episode.messages)[:2000]
-    relevant = search(said, selection, stores, top_k=_N_RELEVANT * 2, threshold=0.0).hits
-    recent = stores.log.list_memories(episode.owner.user_id, states=("active",), limit=_N_RECENT)
-    known = [hit.memory for hit in relevant if hit.memory.state == "active"][:_N_RELEVANT] + recent
-    texts = dict.fromkeys(
-        memory.text
-        for memory in known
-        if memory.episode_id != episode.id
-        and (memory.expires_at is None or memory.expires_at > selection.now)
-        # What another agent says of itself is not about this one.
-        and (memory.about == "user" or memory.agent_id == episode.owner.agent_id)
-    )
-    profile = get_profile(stores.log, episode.owner.user_id)
-    return Surroundings(
-        profile=profile.text if profile else "",
-        known=tuple(texts),
-        earlier=backlog.messages_before(stores.log, episode, selection.now),
-        now=selection.now,
-    )
 
 
 def _drafts(distilled: Distilled, episode: Episode, model: str, stores: Stores) -> list[Draft]:
@@ -325,11 +296,11 @@ def _with_reasons(receipts: Sequence[Receipt], drafts: Sequence[Draft]) -> list[
 
 
 def _other_receipts(given_way: Sequence[_GivenWay]) -> list[Receipt]:
-    """Receipts for words of which no statement came."""
+    """Receipts for words that stay, and for those of which no statement came."""
     return [
         Receipt("added", row.memory.id, row.memory.text, reason=KEPT_WORDS)
         if row.memory.state == "active"
         else Receipt("ignored", row.memory.id, row.memory.text, reason=NOTHING_TO_KEEP)
         for row in given_way
-        if not row.is_told
+        if row.memory.state == "active" or not row.is_told
     ]

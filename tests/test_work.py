@@ -142,3 +142,60 @@ def test_what_expired_and_what_another_agent_says_of_itself_is_no_context(
     assert "I keep bees." in asked
     assert "guest" not in asked
     assert "timeout" not in asked
+
+
+def test_what_a_deleted_statement_was_read_out_of_is_not_shown_to_the_model_again(
+    memory: Memory, server: OllamaServer
+) -> None:
+    server.script(facts("The user's partner is called Zelda."), NOTHING)
+    [receipt] = memory.add("My partner is called Zelda").results
+    memory.delete(receipt.id)
+    memory.add("I love her a lot")
+    assert "Zelda" not in server.asked("facts")[-1]
+    assert texts(memory, "deleted") == ["My partner is called Zelda", "The user's partner is called Zelda."]
+
+
+def test_words_go_with_the_last_statement_that_was_read_out_of_them(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts("The user keeps bees.", "The user keeps hens."), NOTHING)
+    bees, hens = memory.add("I keep bees and hens").results
+    memory.delete(bees.id)
+    assert texts(memory, "distilled") == ["I keep bees and hens"]
+    memory.add("I feed them at dawn")
+    assert "bees" not in server.asked("facts")[-1]
+    memory.delete(hens.id)
+    assert "I keep bees and hens" in texts(memory, "deleted")
+
+
+def test_words_of_which_nothing_came_can_be_deleted(memory: Memory, server: OllamaServer) -> None:
+    server.script(NOTHING, NOTHING)
+    [receipt] = memory.add("the weather here is dreadful, says my Zelda").results
+    assert receipt.status == "ignored"
+    memory.delete(receipt.id)
+    memory.add("I love her a lot")
+    assert "Zelda" not in server.asked("facts")[-1]
+
+
+def test_a_known_memory_deleted_while_it_is_shown_to_the_model_leaves_no_trace(
+    memory: Memory, server: OllamaServer
+) -> None:
+    known = memory.add("My partner is called Zelda.", infer=False).results[0]
+    server.script(held(facts("The user loves Zelda.")), facts("The user loves their partner."))
+    adding = threading.Thread(target=memory.add, args=("I love my partner a lot",))
+    adding.start()
+    server.wait_until_held()
+    memory.delete(known.id)
+    server.release()
+    adding.join(PATIENCE_S)
+    assert "Zelda" in server.asked("facts")[0]
+    assert "Zelda" not in server.asked("facts")[1]
+    assert texts(memory) == ["The user loves their partner."]
+
+
+def test_words_said_again_after_their_deletion_are_read_whatever_the_clock_says(
+    memory: Memory, server: OllamaServer, clock: Clock
+) -> None:
+    server.script(NOTHING, facts("The user keeps bees."))
+    [receipt] = memory.add("I keep bees").results
+    memory.delete(receipt.id)
+    clock.advance(seconds=-2)
+    assert [receipt.text for receipt in memory.add("I keep bees").results] == ["The user keeps bees."]
