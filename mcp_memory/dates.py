@@ -5,17 +5,12 @@ language's words, `date_rules` compiles them, `date_phrases` finds what they mat
 around it, `date_resolver` turns it into a date. `written_dates` finds the dates that need no resolving.
 """
 
-from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import datetime
 
-import regex
-
 from .date_phrases import Page
 from .date_resolver import DateResolver
-from .written_dates import ISO
-
-_ANNOTATION = regex.compile(rf" ?[(（]{ISO}(?: to {ISO})?[)）]")
+from .written_dates import Unannotated
 
 
 @dataclass(frozen=True)
@@ -47,27 +42,13 @@ def resolve(text: str, said_at: datetime) -> tuple[DateMention, ...]:
     (DateMention(start=7, end=16, iso='2026-03-10'),)
     """
     # Annotations are taken out first, so that a text means the same before and after `annotate`.
-    plain, cuts = _without_annotations(text)
-    page = Page(plain)
+    plain = Unannotated(text)
+    page = Page(plain.text)
     resolver = DateResolver(page, said_at.date())
-    marks = [place for place, _ in cuts]
     mentions = []
     for phrase in page.phrases:
-        low, high = bisect_right(marks, phrase.start), bisect_right(marks, phrase.end)
-        if low == high and (iso := resolver.iso(phrase)):
-            shift = cuts[low - 1][1] if low else 0
-            mentions.append(DateMention(phrase.start + shift, phrase.end + shift, iso))
+        start, end = plain.original(phrase.start), plain.original(phrase.end)
+        is_annotated = end - start > phrase.end - phrase.start
+        if not is_annotated and (iso := resolver.iso(phrase)):
+            mentions.append(DateMention(start, end, iso))
     return tuple(mentions)
-
-
-def _without_annotations(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text without annotations, and for each the place it stood at and the characters cut up to there."""
-    pieces: list[str] = []
-    cuts: list[tuple[int, int]] = []
-    last = cut = 0
-    for match in _ANNOTATION.finditer(text):
-        pieces.append(text[last : match.start()])
-        cuts.append((match.start() - cut, cut + len(match.group())))
-        cut += len(match.group())
-        last = match.end()
-    return "".join([*pieces, text[last:]]), cuts

@@ -15,6 +15,7 @@ import regex
 from . import budget
 from .asking import Answer, Ask, repaired
 from .dates import annotate
+from .disclose import disclosed
 from .errors import ModelOutputError
 from .guards import (
     Source,
@@ -187,9 +188,7 @@ def _read(
         distilled.undecided.update(reading.sources)
         return
     prompt = load_prompt(reading.task)
-    # Dates first: a placeholder in place of a secret must not come between a word and its date.
-    text = redact(annotate(reading.text, episode.observed_at))
-    text = _worth_reading(text, reading)
+    text = _worth_reading(disclosed(reading.text, episode.observed_at), reading)
     language = detect_language(text)
     above = _known(around)
     turns = [_turn(message) for message in reading.earlier if message.content.strip()]

@@ -2,7 +2,8 @@
 
 Three kinds of evidence: a shape that nothing else has (`secret_shapes`), a noun with a value after it in one of ten
 languages ("the password is ...", `secret_values`), and a number that checks (`secret_cards`). Where the evidence is
-weak the text stays: a sentence about passwords is a memory, a password is not.
+weak the text stays: a sentence about passwords is a memory, a password is not. The text is looked at as it is and
+without the dates that code has put into it: "see you tomorrow (2026-03-12)" is the same passphrase as before.
 
 Every pattern starts at a rare word or is bounded in length, so that a long text costs time in proportion.
 """
@@ -16,6 +17,7 @@ from .records import Secret
 from .secret_cards import find_cards
 from .secret_shapes import find_shapes
 from .secret_values import find_named
+from .written_dates import Unannotated
 
 PLACEHOLDER = "[secret]"
 
@@ -35,7 +37,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
         piece = text[start:end]
         if piece in clean:
             continue
-        here = _merge(chain(find_shapes(piece), find_named(piece), find_cards(piece)))
+        here = _merge(chain(_find(piece), _find_unannotated(piece)))
         if not here:
             clean.add(piece)
             continue
@@ -73,6 +75,19 @@ def holds_secret(text: str) -> bool:
 def holds_only_secrets(text: str) -> bool:
     """Whether nothing of a text is left once its secrets are out."""
     return not regex.sub(r"\W+", "", redact(text).replace(PLACEHOLDER, ""))
+
+
+def _find(text: str) -> Iterator[Secret]:
+    return chain(find_shapes(text), find_named(text), find_cards(text))
+
+
+def _find_unannotated(text: str) -> Iterator[Secret]:
+    """The secrets of a text without its annotations, each with those inside it and the one after it, which dates it."""
+    plain = Unannotated(text)
+    if plain.text == text:
+        return
+    for secret in _find(plain.text):
+        yield Secret(plain.original(secret.start), plain.original(secret.end), secret.kind)
 
 
 def _split(text: str) -> Iterator[tuple[int, str]]:

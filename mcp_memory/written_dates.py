@@ -1,5 +1,9 @@
-"""The absolute dates that a text names: in ISO form, or written with a month's name and a year in any language."""
+"""The absolute dates that a text names: in ISO form, or written with a month's name and a year in any language.
 
+And those that code has put into it, in round brackets after a relative date: `Unannotated` is the text without them.
+"""
+
+from bisect import bisect_right
 from datetime import date
 from functools import cache
 
@@ -10,7 +14,33 @@ from .date_words import LANGUAGES
 
 # A day, a month or a year.
 ISO = r"\d{4}(?:-\d\d(?:-\d\d)?)?"
+_ANNOTATION = regex.compile(rf" ?[(（]{ISO}(?: to {ISO})?[)）]")
 _ISO_DATE = regex.compile(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d]|-\d)")
+
+
+class Unannotated:
+    """A text without the dates that stand in round brackets in it, and its places in the text as it was.
+
+    >>> plain = Unannotated("see you today (2026-03-11), ok")
+    >>> plain.text, plain.original(12), plain.original(13)
+    ('see you today, ok', 12, 26)
+    """
+
+    def __init__(self, annotated: str) -> None:
+        pieces: list[str] = []
+        self._marks: list[int] = []
+        self._cuts = [0]
+        last = 0
+        for match in _ANNOTATION.finditer(annotated):
+            pieces.append(annotated[last : match.start()])
+            self._marks.append(match.start() - self._cuts[-1])
+            self._cuts.append(self._cuts[-1] + len(match.group()))
+            last = match.end()
+        self.text = "".join([*pieces, annotated[last:]])
+
+    def original(self, place: int) -> int:
+        """Where a place of `text` is in the annotated text: behind an annotation that stands there."""
+        return place + self._cuts[bisect_right(self._marks, place)]
 
 
 def dates_in(text: str) -> frozenset[str]:

@@ -212,6 +212,14 @@ def test_secrets_never_reach_the_model_not_even_as_context() -> None:
     assert "[secret]" in model.questions[0]
 
 
+def test_a_secret_that_is_a_date_is_neither_shown_nor_stored() -> None:
+    answer = facts("The user's wifi password is tomorrow (2026-03-12).", "The user moved to Ghent.")
+    model = ScriptedModel(answer)
+    distilled = distil(episode("I moved to Ghent. My wifi password is tomorrow."), (), NOBODY, model)
+    assert "My wifi password is [secret]." in model.questions[0]
+    assert [statement.text for statement in distilled.statements] == ["The user moved to Ghent."]
+
+
 def test_messages_left_out_are_neither_read_nor_shown() -> None:
     model = ScriptedModel()
     distil(episode("I have a rash.", "I live in Ghent."), {0}, NOBODY, model)

@@ -102,6 +102,7 @@ def test_of_a_statement_with_a_secret_only_the_clauses_without_it_stay() -> None
     assert kept.text == "The user has moved to Ghent"
     assert check("The user's wifi password is [secret].", said).text == ""
     assert own_words("The wifi password is [secret]", said) == ""
+    assert check("The user's wifi password is tomorrow (2026-06-16).", said).flaw == "secret"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,30 @@
+"""What a language model may see of a message: its secrets replaced, its relative dates resolved beside their words."""
+
+from bisect import bisect_right
+from datetime import datetime
+
+from .dates import resolve
+from .redact import PLACEHOLDER, find_secrets
+
+
+def disclosed(text: str, said_at: datetime) -> str:
+    """The text with its secrets replaced, and with the dates annotated that are no part of one.
+
+    Both are looked for in the words as they were said: an annotation inside a secret would hide it, and a placeholder
+    would come between a word and its date.
+
+    >>> disclosed("I changed the password to plum77 yesterday", datetime(2026, 3, 11))
+    'I changed the password to [secret] yesterday (2026-03-10)'
+    """
+    secrets = find_secrets(text)
+    ends = [secret.end for secret in secrets]
+    edits = [(secret.start, secret.end, PLACEHOLDER) for secret in secrets]
+    for date in resolve(text, said_at):
+        following = bisect_right(ends, date.start)
+        if following == len(secrets) or secrets[following].start >= date.end:
+            edits.append((date.end, date.end, f" ({date.iso})"))
+    parts, last = [], 0
+    for start, end, replacement in sorted(edits):
+        parts += [text[last:start], replacement]
+        last = end
+    return "".join([*parts, text[last:]])
