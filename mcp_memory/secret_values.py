@@ -5,7 +5,22 @@ from collections.abc import Iterator
 import regex
 
 from .records import Secret
-from .secret_words import ADJECTIVE, NAMING, NOUNS, NOW, PREPOSITIONS, SEED, STOP, STOP_CJK, VERBS, any_of
+from .secret_words import (
+    ADJECTIVE,
+    GRAMMAR,
+    INSTRUCTIONS,
+    LOGIN,
+    NAMING,
+    NOUNS,
+    NOW,
+    PREPOSITIONS,
+    SEED,
+    STOP,
+    STOP_CJK,
+    USERNAME,
+    VERBS,
+    any_of,
+)
 
 _KIND = {"key": "key", "pin": "pin", "word": "password", "pass": "password"}
 _GAP_WORD = r"\s+[\p{L}\p{N}'’.@&/\x5f-]{1,30}"
@@ -29,6 +44,24 @@ _OR = regex.compile(r"\s+(?:or|oder|o|ou|или|أو)\s+|或者?|または", reg
 _LIST = regex.compile(
     r"[ \t]*(?:[,;/|]|\s(?:and|or|und|oder|y|et|e|и)\s|\n)[ \t*•-]*|[ \t]+(?=[\w-]{8})", regex.IGNORECASE
 )
+# Straight after a password's noun where a user's name stands before it: "username ana password tulip".
+_GIVEN = regex.compile(r"(?P<firm>[ \t\u3000]+)")
+_USERNAME_BEFORE = regex.compile(
+    rf"(?:{any_of(USERNAME)})(?:\s+(?:{any_of(VERBS)}))?\s*[:=：]?\s*(?P<name>[^\s:,;/]{{1,60}})"
+    r"(?:\s*[,;/]\s*|\s+)(?:(?:and|und|y|et|e|и)\s+)?",
+    regex.IGNORECASE | regex.REVERSE,
+)
+_LOGIN = regex.compile(
+    rf"(?:(?:{any_of(LOGIN)})(?:\s+(?:{any_of(VERBS)}))?\s{{0,3}}[:：]?\s{{1,3}}[^\s:/|]{{1,60}}"
+    r"|(?<![\w.+-])[\w.+-]{1,64}+@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4})\s[/|]\s(?P<s>[^\s@\"',;]{6,120})(?![\w@.])",
+    regex.IGNORECASE,
+)
+_ADDRESS = regex.compile(r"(?:https?:|www\.).*|[^\s/]+\.\p{L}{2,6}(?:/.*)?|.*\.\p{L}{2,4}|/.*", regex.IGNORECASE)
+_PLAIN_WORD = regex.compile(r" ?(?:\p{L}{2,24}|\d{1,4})(?![\p{L}\p{M}\p{N}'’@/\x5f-])")
+_PREPOSITION = regex.compile(rf"\s+(?:{any_of(PREPOSITIONS)})(?!\p{{L}})", regex.IGNORECASE)
+_PHRASE_NOUN = regex.compile(r"pass[ \x5f-]?phrase|кодовое|parola d|パスフレーズ", regex.IGNORECASE)
+_MAX_WORDS = 12
+_YEAR = regex.compile(r"(?:19|20)\d\d")
 _PLURAL = ("s", "i", "码", "ド")
 _DIGITS_ONLY = ("pin", "puk", "пин")
 
@@ -48,7 +81,7 @@ _CLAUSE_END = regex.compile(
     regex.IGNORECASE,
 )
 _UNIT = regex.compile(
-    r"[\s-]*(?:char|digit|letter|symbol|word|bit|byte|time|day|week|month|year|minute|second|hour|attempt|zeichen|stell"
+    r"[\s-]*(?:char|digit|letter|symbol|word|line|bit|byte|time|day|week|month|year|minute|second|hour|attempt|zeichen|stell"
     r"|ziffer|tag|jahr|monat|caract|dígit|cifr|carat|lettr|chiffre|día|anni|años|anos|символ|знак|цифр|лет|дн|位|个|個|字|文字"
     r"|桁|أحرف|حرف|%)",
     regex.IGNORECASE,
@@ -92,6 +125,7 @@ def find_named(text: str) -> Iterator[Secret]:
     [(7, 11)]
     """
     yield from _seed_phrases(text)
+    yield from _beside_names(text)
     for name, nouns in _NOUN:
         for noun in nouns.finditer(text):
             for start, end in _beside(text, noun, name):
@@ -106,10 +140,18 @@ def _seed_phrases(text: str) -> Iterator[Secret]:
                 break
 
 
+def _beside_names(text: str) -> Iterator[Secret]:
+    """What stands behind a user's name and a stroke: "login ana / hunter2", "ana@x.org / hunter2"."""
+    for match in _LOGIN.finditer(text):
+        value = match["s"].rstrip(_TRAILING)
+        if _is_alone(value, "word") and not _NO_VALUE.fullmatch(value) and not _ADDRESS.fullmatch(value):
+            yield Secret(match.start("s"), match.start("s") + len(value), "password")
+
+
 def _beside(text: str, noun: regex.Match[str], name: str) -> Iterator[tuple[int, int]]:
     """The spans of the values that belong to one noun."""
     word = noun.group().lower()
-    for link in (_NEXT.match(text, noun.end()), _LINK.match(text, noun.end())):
+    for link in _links(text, noun, name):
         value = link and _value(text, link, name, word)
         if value:
             break
@@ -126,16 +168,20 @@ def _beside(text: str, noun: regex.Match[str], name: str) -> Iterator[tuple[int,
             yield first.span("bare")
 
 
+def _links(text: str, noun: regex.Match[str], name: str) -> Iterator[regex.Match[str] | None]:
+    yield _NEXT.match(text, noun.end())
+    yield _LINK.match(text, noun.end())
+    if name == "word":
+        before = _USERNAME_BEFORE.match(text, max(0, noun.start() - _LOOK_BACK), noun.start())
+        if before and before["name"].casefold() not in STOP:
+            yield _GIVEN.match(text, noun.end())
+
+
 def _value(text: str, link: regex.Match[str], name: str, word: str) -> tuple[int, int] | None:
     """The span of the value that stands after a link, if what stands there looks like one."""
-    at, named = link.end(), link.re is _LINK
-    firm = named and link["firm"] is not None
+    at = link.end()
     if name == "pin":
-        code = _CODE.match(text, at + (text[at : at + 1] in tuple("\"'`“„(«")))
-        digits_only = word.startswith(_DIGITS_ONLY)
-        if not code or (digits_only and _LETTER.search(code.group())) or _UNIT.match(text, code.end()):
-            return None
-        return code.span()
+        return _code(text, at, word)
     match = _VALUE.match(text, at)
     if not match:
         return None
@@ -144,21 +190,74 @@ def _value(text: str, link: regex.Match[str], name: str, word: str) -> tuple[int
     value = match["bare"].rstrip(_TRAILING)
     start = match.start("bare")
     end = start + len(value)
-    assigned = text[at - 1] == "="
+    if name == "word" and link.re in (_LINK, _GIVEN) and (phrase_end := _passphrase_end(text, start, link, word)):
+        return start, phrase_end
     if not value or value.casefold() in STOP or _NO_VALUE.fullmatch(value):
         return None
+    return (start, end) if _is_value(text, start, end, link, name, word) else None
+
+
+def _code(text: str, at: int, word: str) -> tuple[int, int] | None:
+    code = _CODE.match(text, at + (text[at : at + 1] in tuple("\"'`“„(«")))
+    digits_only = word.startswith(_DIGITS_ONLY)
+    if not code or (digits_only and _LETTER.search(code.group())) or _UNIT.match(text, code.end()):
+        return None
+    return code.span()
+
+
+def _is_value(text: str, start: int, end: int, link: regex.Match[str], name: str, word: str) -> bool:
+    value = text[start:end]
+    assigned = text[link.end() - 1] == "="
     if name == "key":
-        good = _is_key(value, assigned)
-    elif not named:
-        good = _is_alone(value, name)
-    elif value.isdecimal():
-        good = len(value) >= _MIN_VALUE and not _UNIT.match(text, end)
-    elif _is_mixed(value) or _SYMBOL.search(value):
-        good = len(value) >= _MIN_VALUE
-    else:
-        ends = assigned or _CLAUSE_END.match(text, end) is not None
-        good = name == "word" and _is_word(value, firm) and ends
-    return (start, end) if good else None
+        return _is_key(value, assigned)
+    if link.re not in (_LINK, _GIVEN):
+        return _is_alone(value, name) or (name == "word" and _is_number_beside(text, start, end, link, word))
+    if value.isdecimal():
+        return len(value) >= _MIN_VALUE and not _UNIT.match(text, end)
+    if _is_mixed(value) or _SYMBOL.search(value):
+        return len(value) >= _MIN_VALUE
+    ends = assigned or _CLAUSE_END.match(text, end) is not None
+    return name == "word" and _is_word(value, link["firm"] is not None) and ends
+
+
+def _is_number_beside(text: str, start: int, end: int, link: regex.Match[str], word: str) -> bool:
+    """Whether a number straight after a noun is its value: "password 4821", but neither a year nor a count."""
+    value = text[start:end]
+    if link.re is not _NEXT or word.endswith(_PLURAL) or not value.isdecimal() or len(value) < _MIN_VALUE:
+        return False
+    if _YEAR.fullmatch(value) or _UNIT.match(text, end):
+        return False
+    return not link.group().strip() or _CLAUSE_END.match(text, end) is not None
+
+
+def _passphrase_end(text: str, start: int, link: regex.Match[str], word: str) -> int | None:
+    """Where several words end that are no sentence: all but one, or all of few, are neither grammar nor a judgement."""
+    if word.endswith(_PLURAL):
+        return None
+    words: list[str] = []
+    end, is_cut = start, False
+    while not words or not (_CLAUSE_END.match(text, end) or (is_cut := bool(_PREPOSITION.match(text, end)))):
+        match = _PLAIN_WORD.match(text, end)
+        if not match or len(words) == _MAX_WORDS or (not words and match.group()[0] == " "):
+            return None
+        words.append(match.group().strip().casefold())
+        end = match.end()
+        if words[-1] in GRAMMAR:
+            return None
+    spoken = [item for item in words if not item.isdecimal()]
+    weak = sum(_is_weak(item) for item in spoken)
+    # A dash may open a definition, and a line of its own another sentence.
+    is_told = link.re is _GIVEN or ((link["firm"] or "").strip(" —–") != "" and "\n" not in link.group())
+    is_told = is_told or _PHRASE_NOUN.match(word) is not None
+    if not is_told and ADJECTIVE.fullmatch(words[0]):
+        return None
+    least = 4 if is_cut else 2 if is_told else 3
+    return end if len(spoken) >= least and weak <= (len(spoken) >= 4) else None
+
+
+def _is_weak(word: str) -> bool:
+    """Whether a word is more likely said about a password than part of one."""
+    return word in STOP or word in INSTRUCTIONS or bool(ADJECTIVE.fullmatch(word) or _UNIT.match(word))
 
 
 def _is_alone(value: str, name: str) -> bool:

@@ -14,6 +14,13 @@ NOUNS = {
     "pin": r"""@pins?(?:~(?:code|nummer|number)|码)? @puk @пин(?:-?код)?\p{L}{0,2} @otp @(?-i:TAN) @sms-?codes? 暗証番号
         (?:recovery|backup|2fa|two-factor|mfa|otp|one~time|verification|authenticat(?:ion|or))~(?:code|key)s?
         (?:security|log-?in|sign-?in|access|entry|unlock|door|gate|alarm|lock|safe|garage)~(?:code|combination)s?
+        (?:code|combination)_(?:for|to|of)_(?:the|my|our)_(?:\p{L}{1,20}_)?\p{L}{0,9}(?:door|gate|alarm|lock|safe|garage)
+        code_für_(?:die|den|das|unsere?n?)_(?:\p{L}{1,20}_)?\p{L}{0,9}(?:tür|tor|alarmanlage|safe|tresor|garage|schloss)
+        c[óo]digo_(?:de_la|del|da|do|para_(?:la|el|a|o))_(?:puerta|portal|alarma|caja_fuerte|garaje|porta|portão|alarme|cofre|garagem)
+        codes?_(?:de_l['’]|de_la_|du_|pour_l[ae]_)(?:porte|portail|alarme|coffre|immeuble|garage|entrée)
+        codice_(?:del(?:la)?_|dell['’]|per_(?:la|il)_)(?:porta|portone|cancello|allarme|cassaforte|garage|ingresso)
+        код\p{L}{0,2}_(?:от|для)_(?:двери|подъезда|домофона|сейфа|ворот|сигнализации|гаража) 门[禁锁]?的?(?:代码|码)
+        (?:ドア|玄関|金庫|アラーム)の?(?:コード|番号) (?:رمز|كود)_(?:الباب|البوابة|الإنذار|الخزنة) パスコード passcodes?
         (?:bestätigungs|sicherheits|wiederherstellungs|einmal|tür|alarm|zugangs|verifizierungs|notfall)-?codes?
         c[óo]digos?_de_(?:verifica|segur|recupera|ac[ce]es|un_solo|autentica)\p{L}{0,9}(?:_uso)? codes?_d['’]accès
         codes?_de_(?:vérification|sécurité|récupération|secours|validation|la_porte) codes?_(?:wi-?fi|d['’]entrée)
@@ -27,6 +34,11 @@ NOUNS = {
 }
 SEED = r"""(?:seed|recovery|backup|secret|mnemonic)~(?:phrase|words)s? mnemonics? wiederherstellungsphrase 助记词
     frase_(?:semilla|di_recupero|de_recupera\p{L}{0,4}|seed) phrase_(?:de_récupération|mnémonique) сид-?фраз[аы]"""
+# What a user's name follows, and what a user's name and password follow.
+USERNAME = r"""user~names? benutzernamen? nombre_de_usuario nom_d['’]utilisateur identifiant nome_utente
+    nome_de_usuário имя_пользователя логин 用户名 账号 ユーザー名 اسم_المستخدم"""
+LOGIN = rf"""{USERNAME} @log-?in credentials zugangsdaten anmeldedaten credenciales datos_de_acceso identifiants
+    connexion credenziali credenciais ログイン بيانات_الدخول"""
 SECURITY_CODE = r"""cvc2? cvv2? @csc card_verification security_code (?:karten)?prüf(?:nummer|ziffer) sicherheitscode
     c[óo]digo_de_segur(?:idad|ança) code_de_sécurité cryptogramme(?:_visuel)? codice_di_sicurezza код_безопасности
     安全码 セキュリティコード رمز_الأمان"""
@@ -42,7 +54,8 @@ PREPOSITIONS = r"""for of to on at in from für zum zur vom von im bei beim an a
     du d['’]\p{L}+ della dell['’]\p{L}+ per do da от для к на из"""
 
 # What goes on with the sentence after "the password is", beside grammar; names of products and of algorithms.
-STOP = frozenset().union(*(STOPWORDS[code] for code in ("en", "de", "es", "fr", "it", "pt", "ru", "ar"))) | frozenset(
+GRAMMAR = frozenset().union(*(STOPWORDS[code] for code in ("en", "de", "es", "fr", "it", "pt", "ru", "ar")))
+STOP = GRAMMAR | frozenset(
     """without never none null nil true false quite rather really only already always again often both less different
     similar identical case wrong correct incorrect right invalid valid bad good fine okay great weak strong stronger
     weaker secure insecure safe unsafe short long longer shorter empty blank missing unknown optional required mandatory
@@ -65,9 +78,13 @@ STOP = frozenset().union(*(STOPWORDS[code] for code in ("en", "de", "es", "fr", 
     новый слабый сильный короткий длинный простой сложный пустой нужен обязателен забыт такой надёжный секрет خاطئة خاطئ
     صحيحة ضعيفة قوية قصيرة طويلة مطلوبة منتهية محفوظة مخزنة جديدة قديمة نفس نفسها ليست سرية آمنة فارغة ضرورية""".split()
 )
+# What no passphrase of several words is made of, beside the words above.
+INSTRUCTIONS = frozenset(
+    "see ask check use type choose minimum maximum length eleven twelve sixteen siehe voir".split()
+)
 ADJECTIVE = regex.compile(
     r"\p{Ll}+(?:ed|ing|able|ible|ful|less|ly|ive|ous|bar|lich|ig|los|isch|[ai]d[oa]s?|[au]t[oai]|ée?s?|ый|ой|ая|ое|ые"
-    r"|[аеё]нн?[аоы]?|ят)|(?:(?:ab|an|auf|aus|ein|hinter|zurück)?ge|ver|be|ent|er|zer)\p{Ll}+(?:t|en)"
+    r"|[аеёя]нн?[аоы]?|ят)|(?:(?:ab|an|auf|aus|ein|hinter|zurück)?ge|ver|be|ent|er|zer)\p{Ll}+(?:t|en)"
 )
 STOP_CJK = regex.compile(
     r"[错錯不没沒必忘需未请請空太已对對存弱强違変長短]|什[么麼]|正确|設定|入力|です|ます|した|下さい|なし"

@@ -200,7 +200,44 @@ def test_a_card_goes_with_its_expiry_and_security_code(text: str, expected: str)
     passport valid until 12/2027
     https://x.org/a?page=2&sort=key
     https://x.org:8080/a@b
-    ssh ana@x.org:2222""".split("\n    "),
+    ssh ana@x.org:2222
+    the password is the same as before
+    my password is stored in the safe
+    my password is stored safely offline somewhere
+    the password is case sensitive
+    the password is sixteen random characters long
+    the password is twelve characters minimum length
+    the password is hashed client side first
+    the password was changed last week by Ana
+    my password is really weak sauce
+    the wifi password is printed underneath the router
+    the password is causing login problems
+    the password is letters plus digits
+    Passwords: best practices
+    Password: ask Ana
+    Password: minimum length twelve characters
+    Password:\nHello everyone
+    das Passwort ist ziemlich schlecht gewählt
+    das Passwort ist beim Admin hinterlegt
+    la contraseña es bastante fácil de adivinar
+    le mot de passe est vraiment trop court
+    la password è stata cambiata ieri sera
+    a senha é bastante simples mesmo
+    пароль был успешно изменён администратором
+    пароль от почты был утерян
+    username and password below
+    the username is required, the password optional
+    login requires password authentication
+    login page / step 2
+    write to ana@x.org / bob2@y.org
+    ana@x.org / www.x2.org
+    ana@x.org / Google
+    the password 2024 breach
+    we mailed the password to 4000 people
+    the password 12345 times
+    the code for the front door is broken
+    the code for the lock is 1200 lines
+    Der Code für die Haustür ist neu""".split("\n    "),
 )
 def test_ordinary_sentences_and_numbers_stay(text: str) -> None:
     assert redact(text) == text
@@ -300,6 +337,7 @@ def test_what_is_redacted_already_stays() -> None:
             "https://a:",
         ),
         *("password is hunter2 ", "hunter2 as my password ", "كلمة السر ", CARD + " 12/27 123 ", "cvc 123 exp 12/27 "),
+        *("password is horse ", "username ana ", "login ana / ", "ana@x.org / ", "code for the front ", "horse "),
         *("curl -u ", "cookie: ", "password for a b c d e f ", "pin ", "x1-", "codes: abcd1234, ", "[secret]"),
     ],
 )
