@@ -36,6 +36,9 @@ _POSSESSIVES = ("'s", "’s", "s'", "s’", "的", "の")
 _I = regex.compile(r"(?:i|i['’]\w+|im|ive|ich|yo|je|j['’]\w+|io|eu|я|أنا)\b|我(?!的)|私[はが]")
 _WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 _NUMBER = regex.compile(r"\p{Nd}+")
+_WHOLE_NUMBER = regex.compile(r"\p{Nd}+(?:[.,:]\p{Nd}+)*")
+# 1,500 and 1.500 are 1500; 1,5 is not 15, and 0.500 no group of three.
+_GROUPED = regex.compile(r"([1-9]\d{0,2})((?:,\d{3})+|(?:\.\d{3})+)([.,]\d+)?")
 # What models say about the message instead of about the person.
 _META = regex.compile(
     r"\bthe (?:message|conversation|text)\b|\bno (?:facts|information)\b"
@@ -109,7 +112,7 @@ def find_flaw(statement: str, source: Source) -> Flaw:
     if numbers_in(statement, source.language) - said - {"1"}:
         return "number"
     # `language` is the statement's: a short message does not show its own.
-    if _weekdays(statement, language) - _weekdays(source.message, language):
+    if weekdays_in(statement, language) - weekdays_in(source.message, language):
         return "number"
     if any(not is_named_in(name, everything, source.language) for name in names_in(statement, source.language)):
         return "name"
@@ -233,18 +236,28 @@ def numbers_in(text: str, language: str) -> set[str]:
 def counts_in(text: str, language: str) -> tuple[str, ...]:
     """The numbers that are no part of a date, in order; an article is a one in many languages, and counts nothing.
 
-    >>> counts_in("two flats with 3 rooms from 2026-03-12", "en")
-    ('2', '3')
+    >>> counts_in("two flats with 3 rooms from 2026-03-12", "en"), counts_in("a rent of 1,500", "en")
+    (('2', '3'), ('1500',))
     """
     rest = without_dates(text)
     words = language_of(language).numbers
     if language in ("zh", "ja"):
-        pattern = "|".join([_NUMBER.pattern, *(regex.escape(word) for word in words)])
-        spoken = regex.findall(pattern, rest)
+        spoken = "|".join(regex.escape(word) for word in sorted(words, key=len, reverse=True))
     else:
-        spoken = list(regex.findall(rf"{_NUMBER.pattern}|{_WORD.pattern}", rest.casefold()))
-    numbers = [str(words[token]) if token in words else token.lstrip("0") or "0" for token in spoken]
-    return tuple(number for number in numbers if number.isdigit() and number != "1")
+        spoken = _WORD.pattern
+    found = regex.findall(rf"{_WHOLE_NUMBER.pattern}|{spoken}", rest.casefold())
+    numbers = [_in_one_spelling(token) if token[0].isdecimal() else str(words.get(token, 1)) for token in found]
+    is_word_for_one = [not token[0].isdecimal() and words.get(token, 1) == 1 for token in found]
+    return tuple(number for number, is_one in zip(numbers, is_word_for_one, strict=True) if not is_one)
+
+
+def _in_one_spelling(number: str) -> str:
+    """A number without leading zeros and without the marks between its thousands, its decimals after a point."""
+    plain = "".join(str(int(sign)) if sign.isdecimal() else sign for sign in number)
+    grouped = _GROUPED.fullmatch(plain)
+    if grouped and grouped[2][:1] != (grouped[3] or "")[:1]:
+        plain = grouped[1] + regex.sub(r"\D", "", grouped[2]) + (grouped[3] or "")
+    return regex.sub(r"^0+(?=\d)", "", plain.replace(",", "."))
 
 
 def opens_with_user(text: str, language: str) -> bool:
@@ -258,11 +271,15 @@ def opens_with_user(text: str, language: str) -> bool:
     return _I.match(lowered) is not None or any(not rest.startswith(_POSSESSIVES) for rest in rests)
 
 
-def _weekdays(text: str, language: str) -> set[int]:
-    """The days of the week that a text names, 0 for Monday; none where a language does not part its words."""
+def weekdays_in(text: str, language: str) -> set[int]:
+    """The days of the week that a text names, 0 for Monday; "Mondays" and "montags" too.
+
+    None where a language does not part its words.
+    """
     if language not in DATE_WORDS or not DATE_WORDS[language].spaced:
         return set()
     spoken = {match.group().casefold() for match in _WORD.finditer(text)}
+    spoken |= {word.removesuffix("s") for word in spoken}
     names = DATE_WORDS[language].weekdays.split()
     return {place for place, spellings in enumerate(names) if not spoken.isdisjoint(spellings.split("|"))}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -9,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from .changes import batches
 from .log import Log
 from .records import Fact, Profile
-from .schema import facts, profiles
+from .schema import events, facts, profiles
 
 
 def facts_of_memories(log: Log, memory_ids: Sequence[str]) -> dict[str, list[Fact]]:
@@ -31,6 +32,22 @@ def facts_of_types(log: Log, user_id: str, fact_types: Collection[str]) -> list[
             .order_by(facts.c.id.desc())
         )
         return [Fact(**row) for row in rows.mappings()]
+
+
+def last_sighted(log: Log, memory_ids: Sequence[str]) -> dict[str, datetime]:
+    """When memories that were met again were last met, in world time; the others are absent."""
+    found: dict[str, datetime] = {}
+    with log.reading() as connection:
+        for part in batches(memory_ids):
+            rows = connection.execute(
+                select(events.c.memory_id, events.c.after).where(
+                    events.c.memory_id.in_(part), events.c.operation == "sight"
+                )
+            )
+            for memory_id, after in rows:
+                at = datetime.fromisoformat(after["observed_at"])
+                found[memory_id] = max(at, found.get(memory_id, at))
+    return found
 
 
 def get_profile(log: Log, user_id: str) -> Profile | None:

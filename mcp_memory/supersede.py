@@ -15,10 +15,11 @@ from .asking import Ask
 from .compare import compare
 from .describe import Description
 from .errors import McpMemoryError, ModelOutputError
-from .knowledge import facts_of_memories, facts_of_types
+from .knowledge import facts_of_memories, facts_of_types, last_sighted
 from .records import Draft, Episode, Memory, Receipt, Selection, Sighting
-from .relate import SINGLE_BY_RELATION, SINGLE_VALUED, Told, Verdict, disposed, is_same_subject, is_worth_asking
+from .relate import SINGLE_BY_RELATION, SINGLE_VALUED, Told, Verdict, disposed, is_same_subject, may_end, may_merge
 from .resolve import Resolution
+from .score import Floats
 from .search import search
 from .sift import sentences
 from .stores import Stores
@@ -28,6 +29,8 @@ _N_CANDIDATES = 6
 _MAX_COMPARISONS = 3
 # A longer memory holds more than one statement, and one of them must not end the others.
 _MAX_CHARS = 300
+# Of the statements of one call, so many are looked back at.
+_N_EARLIER = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class Tie:
     memory_id: str = ""
     other_place: int = -1
     is_earlier: bool = False  # the draft tells of a time before the known memory
+    later_at: datetime | None = None  # when the later one of both was last said, in world time
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +66,22 @@ def find_ties(
     """
     ties: list[Tie] = []
     sides: list[_Side] = []
+    cosine = _Cosine(stores)
     for place, draft in drafts.items():
+        if not _is_one_statement(draft.text):
+            continue
         new = _Side(_told(draft.text, draft.language, episode.observed_at, descriptions.get(place)), place=place)
         known = _candidates(draft, descriptions.get(place), episode, stores)
-        for other, similarity in _worth_asking(new, [*reversed(sides), *known], stores):
+        for other, is_mergeable in _worth_asking(new, [*reversed(sides[-_N_EARLIER:]), *known], cosine):
             earlier, later = _in_order(new, other)
             try:
                 said = compare(earlier.text, later.text, ask)
             except ModelOutputError:
                 continue
-            verdict = disposed(said, earlier, later, similarity)
+            verdict = disposed(said, earlier, later, is_mergeable=is_mergeable)
             if verdict != "other":
-                ties.append(Tie(place, verdict, other.memory_id, other.place, is_earlier=earlier is new.told))
+                is_earlier = earlier is new.told
+                ties.append(Tie(place, verdict, other.memory_id, other.place, is_earlier, later.observed_at))
             if verdict == "same":
                 break
         sides.append(new)
@@ -81,25 +89,41 @@ def find_ties(
 
 
 def _in_order(new: _Side, other: _Side) -> tuple[Told, Told]:
-    """Both by world time, the earlier first; of one time, what is known already."""
+    """Both by when they were last said, the earlier first; of one time, what is known already."""
     is_late = other.told.observed_at > new.told.observed_at
     return (new.told, other.told) if is_late else (other.told, new.told)
 
 
-def _worth_asking(new: _Side, others: Sequence[_Side], stores: Stores) -> list[tuple[_Side, float]]:
-    if not others:
-        return []
-    try:
-        vectors = stores.embedder.embed_texts([("", side.told.text) for side in (new, *others)])
-        similarities = [float(np.dot(vectors[0][0], vector[0])) for vector in vectors[1:]]
-    except McpMemoryError:
-        similarities = [0.0] * len(others)
-    pairs = [
-        (other, similarity)
-        for other, similarity in zip(others, similarities, strict=True)
-        if is_worth_asking(*_in_order(new, other), similarity)
+def _worth_asking(new: _Side, others: Sequence[_Side], cosine: "_Cosine") -> list[tuple[_Side, bool]]:
+    """The nearest of those of which the new one could be a repetition or a change, and whether it may be merged."""
+    # Most pairs are out whatever their likeness: those need no vectors.
+    possible = [other for other in others if may_merge(new.told, other.told, 1.0) or may_end(*_in_order(new, other))]
+    similarities = cosine.of(new.told.text, [other.told.text for other in possible])
+    nearest = sorted(zip(possible, similarities, strict=True), key=lambda pair: -pair[1])
+    pairs = [(other, may_merge(new.told, other.told, similarity)) for other, similarity in nearest]
+    return [(other, is_mergeable) for other, is_mergeable in pairs if is_mergeable or may_end(*_in_order(new, other))][
+        :_MAX_COMPARISONS
     ]
-    return sorted(pairs, key=lambda pair: -pair[1])[:_MAX_COMPARISONS]
+
+
+class _Cosine:
+    """How near texts are, each embedded once, bare: the stored vectors are of texts with speaker and date."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._embedder = stores.embedder
+        self._vectors: dict[str, Floats] = {}
+
+    def of(self, text: str, others: Sequence[str]) -> list[float]:
+        """Cosines in [-1, 1], 0 without a model."""
+        if not others:
+            return []
+        unknown = [each for each in dict.fromkeys([text, *others]) if each not in self._vectors]
+        try:
+            found = self._embedder.embed_texts([("", each) for each in unknown]) if unknown else []
+        except McpMemoryError:
+            return [0.0] * len(others)
+        self._vectors |= {each: vectors[0] for each, vectors in zip(unknown, found, strict=True)}
+        return [float(np.dot(self._vectors[text], self._vectors[other])) for other in others]
 
 
 def _candidates(draft: Draft, description: Description | None, episode: Episode, stores: Stores) -> list[_Side]:
@@ -121,22 +145,24 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
         and memory.about == draft.about
         # What holds for a while only, neither ends what holds for good nor stands in for it.
         and memory.expires_at == episode.expires_at
-        and _is_one_statement(memory)
+        and memory.kind not in ("message", "procedure")
+        and _is_one_statement(memory.text)
     ]
+    sighted = last_sighted(stores.log, [memory.id for memory in known])
     facts_by_memory = facts_of_memories(stores.log, [memory.id for memory in known])
     sides: list[_Side] = []
     for memory in known:
-        told = Told(memory.text, memory.language, memory.observed_at, memory.kind)
+        last_said = max(memory.observed_at, sighted.get(memory.id, memory.observed_at))
+        told = Told(memory.text, memory.language, last_said, memory.kind)
         for fact in facts_by_memory.get(memory.id, ())[:1]:
             told = replace(told, subject=fact.subject, fact_type=fact.fact_type, relation=fact.relation)
         sides.append(_Side(told, memory_id=memory.id))
     return sides
 
 
-def _is_one_statement(memory: Memory) -> bool:
-    """Whether nothing else would end with it: no turn of a conversation, no longer text."""
-    is_short = len(memory.text) <= _MAX_CHARS and len(sentences(memory.text)) == 1
-    return is_short and memory.kind not in ("message", "procedure")
+def _is_one_statement(text: str) -> bool:
+    """Whether nothing else would end or be merged with it."""
+    return len(text) <= _MAX_CHARS and len(sentences(text)) == 1
 
 
 def _told(text: str, language: str, at: datetime, description: Description | None) -> Told:
@@ -178,7 +204,7 @@ def apply_ties(
             sightings.append(Sighting(other.id, new.observed_at))
             resolution.drafts[tie.place] = replace(resolution.drafts[tie.place], entity_ids=())
         else:
-            ended = replace(_ended(first, second, now), updated_at=now, revision=change_id)
+            ended = replace(_ended(first, second, tie.later_at, now), updated_at=now, revision=change_id)
             new, other = (ended, other) if tie.is_earlier else (new, ended)
         receipts[tie.place] = _receipt(tie, receipts[tie.place], new, other)
         rows[tie.place] = new
@@ -196,18 +222,19 @@ def _led_on(memory: Memory, merged_id: str, kept_id: str) -> Memory:
     return replace(memory, superseded_by=kept_id) if memory.superseded_by == merged_id else memory
 
 
-def _ended(memory: Memory, by: Memory, now: datetime) -> Memory:
+def _ended(memory: Memory, by: Memory, said_at: datetime | None, now: datetime) -> Memory:
     """A memory as it is from the time on when another one took its place, never before its own beginning."""
     began = memory.valid_from or memory.observed_at
-    starts = [start for start in (by.valid_from, by.observed_at) if start is not None and start >= began]
+    starts = [start for start in (by.valid_from, by.observed_at, said_at) if start is not None and start >= began]
     return replace(memory, state="invalid", invalid_at=min(starts, default=began), closed_at=now, superseded_by=by.id)
 
 
 def _receipt(tie: Tie, before: Receipt, new: Memory, other: Memory) -> Receipt:
     if tie.verdict == "same":
-        return Receipt("merged", other.id, new.text, reason=f"known already as: {other.text}")
+        ended = f"; {before.reason}" if before.status == "replaced" else ""
+        return Receipt("merged", other.id, new.text, before.replaced_id, f"known already as: {other.text}{ended}")
     if tie.is_earlier:
-        until = other.observed_at.date().isoformat()
+        until = (new.invalid_at or other.observed_at).date().isoformat()
         return replace(before, reason=f"held until {until}, when this took its place: {other.text}")
     if before.status == "replaced":
         return replace(before, reason=f"{before.reason}; and {other.id}: {other.text}")

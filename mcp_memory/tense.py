@@ -10,87 +10,140 @@ for nothing: of a change that goes unseen two memories remain, and one that is n
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Literal
 
 import regex
 
 from .date_words import LANGUAGES as DATE_WORDS
 
-# What says that something has become otherwise or has ended.
-CHANGE_WORDS: Mapping[str, str] = {
+# What says that something is over: it ends what it denies, and nothing else.
+ENDING_WORDS: Mapping[str, str] = {
     "en": r"""
-        now no_longer(?!_than) any_more(?!_than) anymore moved switched quit quits left stopped stops changed broke_up
-        divorced separated died passed_away sold gave_up replaced instead went_up went_down rose dropped
-        rewritten became has_become turned retired cancelled canceled ended cured recovered has_grown
-        grew_to increased decreased resigned lost dismissed fired gone_back postponed rescheduled
-        pushed_back brought_forward delayed renamed promoted joined took_up started began has_begun again
-        finished closed married remarried
+        no_longer(?!_than) any_more(?!_than) anymore quit quits left stopped stops broke_up divorced separated died
+        passed_away sold gave_up dropped retired cancelled canceled ended cured recovered resigned lost dismissed
+        fired finished closed
     """,
     "de": r"""
-        jetzt nun inzwischen mittlerweile nicht_mehr(?!_als) keine?[nmrs]?_(?:\w+_){0,2}mehr(?!_als)
-        umgezogen gezogen gewechselt wechselte gekündigt aufgehört aufgegeben verlassen verkauft gestorben verstorben
-        getrennt geschieden statt stattdessen geändert gestiegen gesunken geworden ersetzt umgestiegen beendet
-        abgesagt wieder verschoben verlegt angefangen begonnen umbenannt befördert gestrichen ausgezogen
-        eingezogen geheiratet
+        nicht_mehr(?!_als) keine?[nmrs]?_(?:\w+_){0,2}mehr(?!_als)
+        gekündigt aufgehört aufgegeben verlassen verkauft gestorben verstorben getrennt geschieden beendet abgesagt
+        gestrichen ausgezogen
     """,
     "es": """
-        ahora ya_no dejó ha_dejado cambió ha_cambiado se_mudó se_ha_mudado vendió ha_vendido murió ha_muerto
-        falleció se_separó se_divorció subió ha_subido bajó ha_bajado en_lugar_de en_vez_de terminó renunció
-        abandonó sustituyó ha_pasado pasó_a ha_empezado empezó de_nuevo otra_vez aplazado pospuesto
-        divorciado divorciada separado separada divorciaron separaron mudado mudó cambiado casó
+        ya_no dejó ha_dejado vendió ha_vendido murió ha_muerto falleció se_separó se_divorció terminó renunció
+        abandonó divorciado divorciada separado separada divorciaron separaron
     """,
     "fr": r"""
-        maintenant désormais plus_jamais
-        n(?:e_|')(?:\w+[_']){0,4}(?<!\b(?:non|pas|de|le|la|les)_)plus(?!_(?:d'une?|de_<hour>))
-        déménagé quitté changé arrêté cessé vendu mort
-        décédé séparé divorcé remplacé augmenté baissé devenu abandonné démissionné à_la_place_de au_lieu_de
-        passé passée passés repoussé repoussée reporté reportée avancé commencé recommencé de_nouveau
-        divorcée séparée
+        plus_jamais n(?:e_|')(?:\w+[_']){0,4}(?<!\b(?:non|pas|de|le|la|les)_)plus(?!_(?:d'une?|de_<hour>))
+        quitté arrêté cessé vendu mort décédé séparé divorcé abandonné démissionné divorcée séparée
     """,
     "it": r"""
-        ora adesso ormai mai_più
-        non_(?:\w+[_']){0,4}(?<!\b(?:di|il|la|i|gli|le|molto)_)più(?!_(?:di_<hour>|di_un\w*|che))
-        trasferito trasferita lasciato cambiato smesso venduto morto morta
-        separato separata divorziato sostituito aumentato diminuito diventato diventata invece_di
-        abbandonato passato_a passata_a spostato spostata rinviato rinviata iniziato ricominciato di_nuovo
-        divorziata passato passata sostituita sposato sposata
+        mai_più non_(?:\w+[_']){0,4}(?<!\b(?:di|il|la|i|gli|le|molto)_)più(?!_(?:di_<hour>|di_un\w*|che))
+        lasciato smesso venduto morto morta separato separata divorziato abbandonato divorziata
     """,
     "pt": r"""
-        agora já_não não_(?:\w+_){0,3}mais(?!_(?:de|do|que|\w+_(?:do_)?que)\b)
-        deixou mudou mudou-se trocou vendeu morreu faleceu separou-se divorciou-se
-        subiu baixou parou substituiu em_vez_de abandonou passou_a tornou-se mudado adiado adiada começou
-        voltou_a de_novo divorciado divorciada separado separada passou trocado trocada casou
+        já_não não_(?:\w+_){0,3}mais(?!_(?:de|do|que|\w+_(?:do_)?que)\b)
+        deixou vendeu morreu faleceu separou-se divorciou-se parou abandonou divorciado divorciada separado separada
     """,
     "ru": """
-        теперь сейчас больше_не уже_не переехал переехала перешёл перешла уволился уволилась бросил бросила
-        сменил сменила продал продала умер умерла развёлся развелась расстался расстались вместо вырос
-        выросла стал стала перестал перестала снова опять начал начала перенесён перенесли перенесена
-        развелись переехали женился вышла_замуж
+        больше_не уже_не уволился уволилась бросил бросила продал продала умер умерла развёлся развелась
+        расстался расстались перестал перестала развелись
     """,
     "zh": r"""
-        现在 已经 不再 再也不 离开 离婚 分手 去世 停止 改变了 成为 重新 开始 推迟 提前 调到 结婚
-        改(?:成|为|到|用|名|叫|喝|吃|做|学|坐|骑|去|了)
-        (?<![交兑])换(?:成|为|到|了|掉|工作|房|手机|车|电脑|号|学校|公司|药)
-        搬(?:到|进|入|出|去|走|回|离|了|迁|至|往|来|家(?!公司))
+        不再 再也不 离开 离婚 分手 去世 停止
         (?<![告推])辞(?:了|掉|去|退|任|职(?!信))
         (?<![外买])卖(?:了|掉|出|给|光)
         (?<![警惩])戒(?:了|掉|断|除|烟|酒|糖|赌|毒)
-        提升 晋升 上升 (?<![\d一二两三四五六七八九十几])升(?:到|至|为|了|职|任|级|成|高(?!中))
-        上涨 涨(?:到|至|了|价|薪|工资|租|房租|回)
-        下降 (?<!投)降(?:到|至|为|了|价|薪|级|职|低了|低到)
-        (?<!不)变(?:成|为|了|得|更|回|好|坏)
-        又(?!名|称|.{0,8}又)(?<!又.{0,8}又)
     """,
     "ja": r"""
-        今は 今では 現在 やめ 辞め 引っ越し 転職 変更 別れ 離婚 亡くな 上がっ 下がっ 延期 移っ 結婚し
-        もう(?!一|ひと|[1-9１-９]|少し|ちょっと|すぐ)
-        変わ(?!ら|り者|った(?:人|名|趣味)) 変え(?!ない|ません)
-        売っ(?!てい|てる) (?<![異重])なった また(?!は|[、がぐ]) 始め(?!ま)
+        やめ 辞め 別れ 離婚 亡くな もう(?!一|ひと|[1-9１-９]|少し|ちょっと|すぐ) 売っ(?!てい|てる)
     """,
-    "ar": r"""
-        الآن لم_يعد لم_تعد انتقل انتقلت ترك تركت غير_\w+(?:ه|ها) غيرت توقف توقفت باع باعت مات ماتت
-        توفي توفيت انفصل طلق أصبح أصبحت ارتفع انخفض بدلا مرة_أخرى بدأ بدأت تأجل تأجلت انفصلا تزوج تزوجت
+    "ar": """
+        لم_يعد لم_تعد ترك تركت توقف توقفت باع باعت مات ماتت توفي توفيت انفصل طلق انفصلا
     """,
 }
+
+# What says that something holds from now on: it ends what cannot hold beside it.
+BEGINNING_WORDS: Mapping[str, str] = {
+    "en": r"""
+        now became has_become turned has_grown promoted joined took_up started began has_begun again gone_back
+        married remarried
+    """,
+    "de": "jetzt nun inzwischen mittlerweile geworden wieder angefangen begonnen befördert geheiratet",
+    "es": "ahora ha_empezado empezó de_nuevo otra_vez casó",
+    "fr": "maintenant désormais devenu commencé recommencé de_nouveau",
+    "it": "ora adesso ormai diventato diventata iniziato ricominciato di_nuovo sposato sposata",
+    "pt": "agora tornou-se começou voltou_a de_novo casou",
+    "ru": "теперь сейчас стал стала снова опять начал начала женился вышла_замуж",
+    "zh": r"""
+        现在 已经 成为 重新 开始 结婚 提升 晋升 (?<!不)变(?:成|为|了|得|更|回|好|坏)
+        又(?!名|称|.{0,8}又)(?<!又.{0,8}又)
+    """,
+    "ja": "今は 今では 現在 結婚し (?<![異重])なった また(?!は|[、がぐ]) 始め(?!ま)",
+    "ar": "الآن أصبح أصبحت مرة_أخرى بدأ بدأت تزوج تزوجت",
+}
+
+# What says that one thing has taken the place of another.
+REPLACING_WORDS: Mapping[str, str] = {
+    "en": r"""
+        switched changed replaced instead went_up went_down rose dropped rewritten grew_to increased decreased
+        postponed rescheduled pushed_back brought_forward delayed renamed
+    """,
+    "de": r"""
+        gewechselt wechselte statt stattdessen geändert gestiegen gesunken ersetzt umgestiegen verschoben verlegt
+        umbenannt
+    """,
+    "es": """
+        cambió ha_cambiado subió ha_subido bajó ha_bajado en_lugar_de en_vez_de sustituyó ha_pasado pasó_a aplazado
+        pospuesto cambiado
+    """,
+    "fr": """
+        changé remplacé augmenté baissé à_la_place_de au_lieu_de passé passée passés repoussé repoussée reporté
+        reportée avancé
+    """,
+    "it": """
+        cambiato sostituito aumentato diminuito invece_di passato_a passata_a spostato spostata rinviato rinviata
+        passato passata sostituita
+    """,
+    "pt": "trocou subiu baixou substituiu em_vez_de passou_a adiado adiada passou trocado trocada",
+    "ru": "перешёл перешла сменил сменила вместо вырос выросла перенесён перенесли перенесена",
+    "zh": r"""
+        改变了 推迟 提前 调到
+        改(?:成|为|到|用|名|叫|喝|吃|做|学|坐|骑|去|了)
+        (?<![交兑])换(?:成|为|到|了|掉|工作|房|手机|车|电脑|号|学校|公司|药)
+        上升 (?<![\d一二两三四五六七八九十几])升(?:到|至|为|了|职|任|级|成|高(?!中))
+        上涨 涨(?:到|至|了|价|薪|工资|租|房租|回)
+        下降 (?<!投)降(?:到|至|为|了|价|薪|级|职|低了|低到)
+    """,
+    "ja": r"""
+        転職 変更 上がっ 下がっ 延期
+        変わ(?!ら|り者|った(?:人|名|趣味)) 変え(?!ない|ません)
+    """,
+    "ar": r"غير_\w+(?:ه|ها) غيرت ارتفع انخفض بدلا تأجل تأجلت",
+}
+
+# People move, and so do sofas.
+MOVING_WORDS: Mapping[str, str] = {
+    "en": "moved",
+    "de": "umgezogen gezogen eingezogen",
+    "es": "se_mudó se_ha_mudado mudado mudó",
+    "fr": "déménagé",
+    "it": "trasferito trasferita",
+    "pt": "mudou mudou-se mudado",
+    "ru": "переехал переехала переехали",
+    "zh": "搬(?:到|进|入|出|去|走|回|离|了|迁|至|往|来|家(?!公司))",
+    "ja": "引っ越し 移っ",
+    "ar": "انتقل انتقلت",
+}
+
+Change = Literal["ended", "begun", "replaced", "moved"]
+_CHANGES: Mapping[Change, Mapping[str, str]] = {
+    "ended": ENDING_WORDS,
+    "begun": BEGINNING_WORDS,
+    "replaced": REPLACING_WORDS,
+    "moved": MOVING_WORDS,
+}
+# What says that something has become otherwise or has ended.
+CHANGE_WORDS: Mapping[str, str] = {code: " ".join(words[code] for words in _CHANGES.values()) for code in ENDING_WORDS}
 
 # What is intended, wished for or only possible.
 PLAN_WORDS: Mapping[str, str] = {
@@ -161,7 +214,7 @@ OTHER_MEANINGS: Mapping[str, str] = {
         (?:until|till)_(?:now|today|tonight|tomorrow|next|further)
         (?:until|till)_(?:(?:the|early|late)_)+(?:morning|afternoon|evening|night|weekend)
         (?:is|are|am|be|been|gets?|got|getting)_(?:not_|\w+ly_)?used_to (?<='(?:s|m|re)_(?:not_)?)used_to
-        (?:has|have)_(?:always_)?lived
+        (?:has|have)_(?:always_)?lived (?:was|were)_born
         left[_-](?:hand|handed|hander|side|knee|ear|eye|foot|leg|arm|shoulder|wing|ankle|wrist|hip)
         (?<=\b(?:the|his|her|my|to)_)left (?:bus|tram|train|metro)_stops
         once_(?:a|an|every|each|per|in|more|again|daily|weekly|monthly|yearly|or)
@@ -216,6 +269,29 @@ def speaks_of_change(text: str, language: str) -> bool:
     return _has_word(text, CHANGE_WORDS, language)
 
 
+def changes_in(text: str, language: str) -> frozenset[Change]:
+    """What kinds of change a statement speaks of.
+
+    >>> sorted(changes_in("The user quit Siemens and joined Bosch.", "en"))
+    ['begun', 'ended']
+    """
+    return frozenset(change for change, words in _CHANGES.items() if _has_word(text, words, language))
+
+
+def without_change_words(text: str, language: str) -> str:
+    """A statement without the words that say how it changed; what stands between two of them stays.
+
+    >>> without_change_words("Der Nutzer isst kein Fleisch mehr.", "de")
+    'Der Nutzer isst Fleisch.'
+    """
+    if language not in CHANGE_WORDS:
+        return text
+    cut = _pattern(CHANGE_WORDS[language], language).sub(
+        lambda match: " ".join(regex.split(r"[ ']", match.group())[1:-1]), _plain(text)
+    )
+    return " ".join(cut.split())
+
+
 def speaks_of_plans(text: str, language: str) -> bool:
     """Whether a statement tells what is intended, wished for or possible.
 
@@ -233,10 +309,14 @@ def speaks_of_past(text: str, language: str) -> bool:
 def _has_word(text: str, words: Mapping[str, str], language: str) -> bool:
     if language not in words:
         return False
-    plain = " ".join(text.replace("’", "'").split())
+    plain = _plain(text)
     if language in OTHER_MEANINGS:
         plain = _pattern(OTHER_MEANINGS[language], language).sub("…", plain)
     return _pattern(words[language], language).search(plain) is not None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("’", "'").split())
 
 
 @cache

@@ -234,6 +234,9 @@ def test_what_a_merged_statement_ended_leads_to_the_one_that_stays(memory: Memor
     [kept] = memory.list()
     assert (receipt.status, receipt.id, kept.text) == ("merged", kept.id, new)
     [ended] = memory.list(states=["invalid"])
+    assert receipt.replaced_id == ended.id
+    assert new in receipt.reason
+    assert f"no longer so: {old}" in receipt.reason
     assert (ended.text, ended.superseded_by) == (old, kept.id)
 
 
@@ -243,8 +246,9 @@ def test_nothing_ends_before_it_began(memory: Memory, server: OllamaServer) -> N
     server.script_aside("verdict", compared("same", "Turin", "Turin"), compared("changed", "Graz", "Turin"))
     memory.add("I live in Turin", observed_at="2026-06-01")
     assert memory.add("My home is in Turin", observed_at="2026-01-01").results[0].status == "merged"
-    memory.add("I live in Graz", observed_at="2026-03-01")
+    [receipt] = memory.add("I live in Graz", observed_at="2026-03-01").results
     [graz] = memory.list(states=["invalid"])
+    assert "held until 2026-06-01" in receipt.reason
     assert graz.invalid_at is not None
     assert (graz.text, graz.invalid_at.date().isoformat()) == (GRAZ, "2026-06-01")
 
@@ -276,3 +280,57 @@ def test_many_other_peoples_homes_do_not_hide_the_users_own(memory: Memory, serv
     for home in homes:
         memory.add(home)
     assert memory.add("I live in Turin").results[0].status == "replaced"
+
+
+def test_a_receipt_says_how_long_it_held_as_the_row_does(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts(TURIN), facts("The user's home is in Turin."), facts(GRAZ))
+    server.script_aside("items", described("Turin"), described("Turin"), described("Graz"))
+    server.script_aside("verdict", compared("same", "Turin", "Turin"), compared("changed", "Graz", "Turin"))
+    memory.add("I live in Turin", observed_at="2026-05-09")
+    memory.add("My home is in Turin", observed_at="2026-03-01")
+    [receipt] = memory.add("I live in Graz", observed_at="2026-01-05").results
+    [graz] = memory.list(states=["invalid"])
+    assert graz.invalid_at is not None
+    assert f"held until {graz.invalid_at.date()}" in receipt.reason
+    assert graz.invalid_at.date().isoformat() == "2026-03-01"
+
+
+def test_news_that_comes_late_does_not_end_what_was_said_again_since(memory: Memory, server: OllamaServer) -> None:
+    server.script(facts(GRAZ), facts(GRAZ), facts(TURIN))
+    server.script_aside("items", described("Graz"), described("Turin"))
+    server.script_aside("verdict", compared("changed", "Turin", "Graz"))
+    memory.add("I live in Graz", observed_at="2026-01-05")
+    assert memory.add("Yes, I still live in Graz", observed_at="2026-06-01").results[0].status == "duplicate"
+    [receipt] = memory.add("I live in Turin", observed_at="2026-03-01").results
+    assert texts(memory) == [GRAZ]
+    assert "held until 2026-06-01" in receipt.reason
+
+
+def test_two_sentences_in_one_statement_are_added_and_never_merged(memory: Memory, server: OllamaServer) -> None:
+    both = "The user has a dog named Bruno. Bruno hates the vacuum cleaner."
+    server.script(facts("The user's dog is called Bruno."), facts(both))
+    server.script_aside("verdict", compared("same", "Bruno", "Bruno"))
+    memory.add("my dog is called Bruno")
+    [receipt] = memory.add("I have a dog named Bruno, he hates the vacuum cleaner").results
+    assert (receipt.status, receipt.text) == ("added", both)
+    assert server.asked("verdict") == []
+
+
+def test_many_statements_in_one_call_are_each_embedded_once_for_comparison(
+    memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    animals = ["bees", "cats", "dogs", "fish", "owls", "mice", "hens", "ducks", "sheep", "goats", "ponies", "geese"]
+    statements = [f"The user keeps {animal} in the barn." for animal in animals]
+    embedder = memory.stores.embedder
+    embedded: list[str] = []
+    embed_texts = embedder.embed_texts
+
+    def noted(forms: list[tuple[str, str]]) -> Any:
+        embedded.extend(text for heading, text in forms if not heading)
+        return embed_texts(forms)
+
+    monkeypatch.setattr(embedder, "embed_texts", noted)
+    server.script(*[facts(statement) for statement in statements])
+    memory.add(messages=[{"role": "user", "content": f"I keep {animal} in the barn"} for animal in animals])
+    assert len(embedded) == len(set(embedded))
+    assert len(texts(memory)) == len(animals)

@@ -25,7 +25,7 @@ from mcp_memory.describe import describe
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ModelOutputError
 from mcp_memory.language_model import LanguageModel
-from mcp_memory.relate import Told, disposed, is_worth_asking
+from mcp_memory.relate import Told, disposed, may_end, may_merge
 from mcp_memory.settings import load_settings
 from mcp_memory.text import detect_language
 
@@ -40,13 +40,14 @@ def decide(case: Mapping[str, Any], embedder: Embedder, ask: Ask) -> str:
     earlier, later = (new, known) if is_late else (known, new)
     vectors = embedder.embed_texts([("", earlier.text), ("", later.text)])
     similarity = float(np.dot(vectors[0][0], vectors[1][0]))
-    if not is_worth_asking(earlier, later, similarity):
+    is_mergeable = may_merge(new, known, similarity)
+    if not is_mergeable and not may_end(earlier, later):
         return VERDICTS["other"]
     try:
         said = compare(earlier.text, later.text, ask)
     except ModelOutputError:
         return VERDICTS["other"]
-    verdict = disposed(said, earlier, later, similarity)
+    verdict = disposed(said, earlier, later, is_mergeable=is_mergeable)
     # News that comes late ends with what is known already, which stays.
     return VERDICTS["other" if is_late and verdict == "changed" else verdict]
 
