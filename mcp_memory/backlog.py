@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import case, func, or_, select, update
 
 from .changes import WINDOW_SIZE
 from .log import Log
@@ -12,7 +12,8 @@ from .records import Episode, Job, Memory, Message, Owner
 from .schema import episodes, jobs, memories
 from .text import content_hash
 
-_LOOK_AHEAD = 500
+# What jobs wait for each other in: a run, or without one the call alone.
+_RUN = (jobs.c.user_id, jobs.c.run_id, case((jobs.c.run_id == "", jobs.c.episode_id), else_=""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +26,17 @@ class Waiting:
 
 
 def next_job(log: Log, now: datetime) -> tuple[Job | None, datetime | None]:
-    """The oldest job that is due, and else when the next one is; in a run each waits for those before it."""
+    """The oldest job that is due, and else when the next one is.
+
+    In a run each waits for those before it; a call without a run waits for nobody.
+    """
+    first_of_runs = select(func.min(jobs.c.id)).where(jobs.c.state == "waiting").group_by(*_RUN)
+    is_first = jobs.c.id.in_(first_of_runs)
     with log.reading() as connection:
-        rows = connection.execute(
-            select(jobs).where(jobs.c.state == "waiting").order_by(jobs.c.id).limit(_LOOK_AHEAD)
-        ).all()
-    blocked: set[tuple[str, str]] = set()
-    soonest: datetime | None = None
-    for row in rows:
-        run = (row.user_id, row.run_id)
-        if run in blocked:
-            continue
-        if row.next_at <= now:
+        due = select(jobs).where(is_first, jobs.c.next_at <= now).order_by(jobs.c.id).limit(1)
+        if row := connection.execute(due).first():
             return _job(row), None
-        blocked.add(run)
-        soonest = min(soonest or row.next_at, row.next_at)
-    return None, soonest
+        return None, connection.scalar(select(func.min(jobs.c.next_at)).where(is_first))
 
 
 def is_waiting(log: Log, job_id: str) -> bool:

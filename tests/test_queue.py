@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection, insert
 
 from mcp_memory import backlog
 from mcp_memory.errors import ModelUnavailableError
@@ -12,6 +13,7 @@ from mcp_memory.language_model import LanguageModel
 from mcp_memory.memory import Memory
 from mcp_memory.queue import BACK_OFF
 from mcp_memory.records import STATES
+from mcp_memory.schema import jobs
 from mcp_memory.settings import load_settings
 from tests.conftest import Clock, Opener
 from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, facts, failure, kept_back, part, reply
@@ -288,6 +290,37 @@ def test_jobs_of_a_run_are_done_in_order_with_what_came_before_as_context(
     assert [f"<message>\nI told you thing number {n}\n" in asked[n] for n in range(6)] == [True] * 6
     assert "User: I told you thing number 3\nUser: I told you thing number 4\n" in asked[5]
     assert "<earlier>" not in asked[0]
+
+
+def test_a_call_without_a_run_does_not_wait_for_another_that_is_put_off(memory: Memory, server: OllamaServer) -> None:
+    server.script(answer("no"), answer("no"), facts("The user has a cat."))
+    assert [receipt.status for receipt in memory.add("I keep bees").results] == ["queued"]
+    assert [receipt.text for receipt in memory.add("I have a cat").results] == ["The user has a cat."]
+
+
+def test_however_many_wait_for_one_that_is_put_off_others_are_found(open_memory: Opener, clock: Clock) -> None:
+    log = open_memory().stores.log
+    later = clock() + timedelta(hours=1)
+    with log.writing() as connection:
+        for n in range(1000):
+            due = later if n == 0 else clock()
+            insert_job(connection, f"{n:012}", run_id="slow", next_at=due)
+    assert backlog.next_job(log, clock()) == (None, later)
+    with log.writing() as connection:
+        insert_job(connection, f"{2000:012}", run_id="other", next_at=clock() + timedelta(minutes=1))
+        insert_job(connection, f"{2001:012}", run_id="other", next_at=clock())
+    assert backlog.next_job(log, clock()) == (None, clock() + timedelta(minutes=1))
+    clock.advance(minutes=1)
+    job, _ = backlog.next_job(log, clock())
+    assert job
+    assert job.id == f"{2000:012}"
+
+
+def insert_job(connection: Connection, identifier: str, **fields: Any) -> None:
+    """A waiting job of an episode of its own."""
+    usual = {"user_id": "ana", "episode_id": identifier, "task": "extract", "state": "waiting", "attempts": 0}
+    usual |= {"last_error": "", "created_at": fields["next_at"]}
+    connection.execute(insert(jobs).values(id=identifier, **(usual | fields)))
 
 
 def test_what_waits_at_the_end_is_done_by_the_next_process(open_memory: Opener, server: OllamaServer) -> None:
