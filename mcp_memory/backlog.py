@@ -50,7 +50,7 @@ def postpone(log: Log, job: Job, *, next_at: datetime, error: str, counts: bool)
     with log.writing() as connection:
         connection.execute(
             update(jobs)
-            .where(jobs.c.id == job.id)
+            .where(jobs.c.id == job.id, jobs.c.state == "waiting")
             .values(next_at=next_at, last_error=error, attempts=jobs.c.attempts + int(counts))
         )
 
@@ -59,6 +59,12 @@ def cancel(log: Log, job: Job, reason: str) -> None:
     """Take a job that can never be done out of the queue."""
     with log.writing() as connection:
         connection.execute(update(jobs).where(jobs.c.id == job.id).values(state="cancelled", last_error=reason))
+
+
+def give_up(log: Log, job: Job, reason: str) -> None:
+    """Take a job out of the queue of which not even the words could be kept otherwise; they stay as they wait."""
+    with log.writing() as connection:
+        connection.execute(update(jobs).where(jobs.c.id == job.id).values(state="failed", last_error=reason))
 
 
 def count_jobs(log: Log, user_id: str = "") -> Waiting:

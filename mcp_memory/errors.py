@@ -43,6 +43,10 @@ class ModelUnavailableError(McpMemoryError):
     code = "model_unavailable"
 
 
+class ModelFailedError(ModelUnavailableError):
+    """A server took a request and failed at it, or did not come to its end in time: it, or this request, is at fault."""
+
+
 class StorageError(McpMemoryError):
     """The data folder could not be read or written."""
 

@@ -1,8 +1,8 @@
 """The queue: episodes that wait for the language model are worked off in order, whenever it is there.
 
 One thread, woken by adds. A model that is not there is looked for once a minute; an episode that it cannot be trusted
-with is put off, longer each time, and at last keeps its own words. Nothing is lost in any case: until its job is done
-an episode is found word for word.
+with, or at which it or we fail, is put off, longer each time, and at last keeps its own words. Nothing is lost in any
+case: until its job is done an episode is found word for word.
 """
 
 import logging
@@ -11,7 +11,14 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from . import backlog, profile
-from .errors import McpMemoryError, ModelOutputError, ModelUnavailableError
+from .errors import (
+    ConflictError,
+    McpMemoryError,
+    ModelFailedError,
+    ModelOutputError,
+    ModelUnavailableError,
+    StorageError,
+)
 from .language_model import LanguageModel
 from .records import Job, Receipt
 from .stores import Stores
@@ -19,9 +26,11 @@ from .work import keep_words, work_off
 
 logger = logging.getLogger(__name__)
 
-# How long a job is put off after each answer that could not be used; then the person's words are kept.
+# How long a job is put off after each attempt of which nothing came; then the person's words are kept.
 BACK_OFF = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1))
 _MAX_REMEMBERED_OUTCOMES = 200
+# What is wrong with the folder, and not with a job.
+_OF_FOLDER = (StorageError, ConflictError)
 
 
 class Queue:
@@ -124,19 +133,47 @@ class Queue:
         try:
             receipts = work_off(job, self._stores, self._model)
         except ModelUnavailableError as exc:
-            if self._is_stopping:
-                return
-            logger.warning("extraction waits: %s", exc)
-            backlog.postpone(self._stores.log, job, next_at=job.next_at, error=str(exc), counts=False)
-            self._set_trouble(str(exc))
-            # Not woken by adds: a server that is away is asked once in this time, however much is said.
-            self._pause(self._stores.settings.llm_retry_s)
+            if not self._is_stopping:
+                self._wait_for_model(job, exc)
         except ModelOutputError as exc:
             self._put_off(job, str(exc))
+        except _OF_FOLDER:
+            raise
+        except Exception as exc:
+            # Whatever this is, it is about this job: the others must not wait for it to be mended.
+            logger.exception("unexpected error in job %s", job.id)
+            # Messages of errors may quote what was said.
+            self._put_off(job, type(exc).__name__)
         else:
             self._learned_of.add(job.user_id)
             self._after_write()
             self._note(job, receipts)
+
+    def _wait_for_model(self, job: Job, exc: ModelUnavailableError) -> None:
+        """Pause, so that a server in trouble is asked once in this time. Not woken by adds, however much is said.
+
+        A server that is there and fails at a request, or runs out of time, may do so at this text always: then the
+        job's turn comes later, so that others go on. It may as well fail at everything, as for want of memory. One
+        attempt in a pause, and `BACK_OFF` between those of one job, give it more than an hour to recover before the
+        first job is given up.
+        """
+        error = str(exc)
+        logger.warning("extraction waits: %s", exc)
+        if isinstance(exc, ModelFailedError) and not self._model.look().advice:
+            self._put_off(job, error)
+            with self._changed:
+                # Said in receipts while it lasts; that a text was put off is what searches tell.
+                self.trouble = error
+                self._changed.notify_all()
+            self._pause(self._stores.settings.llm_retry_s)
+            with self._changed:
+                # Whether it has ended the next job finds out, which need not be due soon.
+                self.trouble = ""
+                self._changed.notify_all()
+        else:
+            backlog.postpone(self._stores.log, job, next_at=job.next_at, error=error, counts=False)
+            self._set_trouble(error)
+            self._pause(self._stores.settings.llm_retry_s)
 
     def _summarise(self, user_id: str) -> None:
         """Bring the summary of a user up to date, if much has been learned; what fails is put off for an hour."""
@@ -157,8 +194,18 @@ class Queue:
             next_at = self._stores.clock() + BACK_OFF[job.attempts]
             backlog.postpone(self._stores.log, job, next_at=next_at, error=error, counts=True)
         else:
-            receipts = keep_words(job, self._stores, error)
+            receipts = self._keep_words(job, error)
         self._note(job, receipts)
+
+    def _keep_words(self, job: Job, error: str) -> tuple[Receipt, ...]:
+        try:
+            return keep_words(job, self._stores, error)
+        except _OF_FOLDER:
+            raise
+        except Exception:
+            logger.exception("job %s is given up; its words stay as they are", job.id)
+            backlog.give_up(self._stores.log, job, error)
+            return ()
 
     def _note(self, job: Job, receipts: tuple[Receipt, ...]) -> None:
         """Tell whoever waits for a job what came of it; () where it was put off."""

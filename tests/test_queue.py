@@ -5,16 +5,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, insert, select
 
-from mcp_memory import backlog
+from mcp_memory import backlog, queue
 from mcp_memory.errors import ModelUnavailableError
 from mcp_memory.language_model import LanguageModel
 from mcp_memory.memory import Memory
 from mcp_memory.queue import BACK_OFF
-from mcp_memory.records import STATES
+from mcp_memory.records import STATES, Job
 from mcp_memory.schema import jobs
 from mcp_memory.settings import load_settings
+from mcp_memory.stores import Stores
 from tests.conftest import Clock, Opener
 from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, facts, failure, kept_back, part, reply
 
@@ -79,12 +80,11 @@ def test_what_holds_nothing_leaves_search_and_stays_in_the_list(memory: Memory, 
         failure(503, {"error": "server busy, please try again. maximum pending requests exceeded"}),
         failure(404, {"error": "model 'tiny' not found"}),
         failure(404, {"error": 'model "tiny" not found, try pulling it first'}),
-        failure(500, {"error": "llama runner process has terminated"}),
         Step(status=None, ending="reset"),
         Step([part('{"kind": "about')], ending="reset"),
         Step([part('{"kind"'), json.dumps({"error": "model 'tiny' not found"}) + "\n"]),
     ],
-    ids=["busy", "missing", "missing, older text", "crashed", "reset", "cut off", "removed midway"],
+    ids=["busy", "missing", "missing, older text", "reset", "cut off", "removed midway"],
 )
 def test_a_server_in_trouble_leaves_the_words_searchable_and_is_asked_again(
     memory: Memory, server: OllamaServer, clock: Clock, step: Step
@@ -139,10 +139,10 @@ def test_a_model_that_is_away_is_told_once_in_the_next_search(open_memory: Opene
 
 def wait_for_jobs(memory: Memory) -> None:
     """Until every job is done, looking again whenever the queue has changed."""
-    queue = memory._parts.queue
-    queue.start()
-    with queue._changed:
-        assert queue._changed.wait_for(lambda: not backlog.count_jobs(memory.stores.log).n_waiting, 3 * PATIENCE_S)
+    worker = memory._parts.queue
+    worker.start()
+    with worker._changed:
+        assert worker._changed.wait_for(lambda: not backlog.count_jobs(memory.stores.log).n_waiting, 3 * PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,9 @@ def test_a_job_that_never_succeeds_leaves_the_persons_words(memory: Memory, serv
     wait_for_jobs(memory)
     [kept] = memory.list()
     assert (kept.text, kept.state, kept.model) == ("I keep bees", "active", "")
-    queue = backlog.count_jobs(memory.stores.log)
-    assert (queue.n_waiting, queue.n_failed) == (0, 1)
-    assert "no JSON" in queue.last_error
+    counted = backlog.count_jobs(memory.stores.log)
+    assert (counted.n_waiting, counted.n_failed) == (0, 1)
+    assert "no JSON" in counted.last_error
 
 
 @pytest.mark.parametrize(
@@ -200,6 +200,117 @@ def test_thoughts_fences_and_prose_around_an_answer_do_no_harm(
     facts = json.dumps({"kind": "about_user", "facts": ["The user keeps bees."]})
     server.script(answer(content.replace("{}", facts)))
     assert [receipt.text for receipt in memory.add("I keep bees").results] == ["The user keeps bees."]
+
+
+CRASHED = failure(500, {"error": "llama runner process has terminated"})
+
+
+@pytest.mark.parametrize("step", [CRASHED, Step(ending="hold")], ids=["crashes", "takes too long"])
+def test_a_text_at_which_the_model_fails_is_put_off_and_others_go_on(
+    open_memory: Opener, server: OllamaServer, step: Step
+) -> None:
+    memory = open_with(open_memory, server, llm_timeout_s=1.0)
+    server.installed = ["tiny"]
+    server.script(step, facts("The user has a cat."))
+    [receipt] = memory.add("I keep bees", run_id="a").results
+    assert (receipt.status, "model_unavailable" in receipt.reason) == ("queued", True)
+    settle(memory)
+    assert [receipt.text for receipt in memory.add("I have a cat", run_id="b").results] == ["The user has a cat."]
+    assert waiting_jobs(memory) == [(1, BACK_OFF[0])]
+    assert texts(memory, "raw") == ["I keep bees"]
+
+
+def test_a_text_at_which_the_model_always_fails_keeps_its_words(
+    memory: Memory, server: OllamaServer, clock: Clock
+) -> None:
+    server.installed = ["tiny"]
+    server.script(*[CRASHED] * (len(BACK_OFF) + 1))
+    memory.add("I keep bees")
+    for pause in BACK_OFF:
+        clock.advance(seconds=pause.total_seconds() + 1)
+        settle(memory)
+    wait_for_jobs(memory)
+    assert texts(memory) == ["I keep bees"]
+    assert len(server.asked("facts")) == len(BACK_OFF) + 1
+    assert backlog.count_jobs(memory.stores.log).n_failed == 1
+
+
+def test_a_failing_server_is_asked_once_in_a_pause_whatever_waits(open_memory: Opener, server: OllamaServer) -> None:
+    memory = open_with(open_memory, server, llm_retry_s=3600.0)
+    server.installed = ["tiny"]
+    server.script(CRASHED)
+    for n in range(3):
+        assert "llama runner" in memory.add(f"I keep {n} bees").results[0].reason
+    assert len(server.asked("facts")) == 1
+    assert sorted(attempts for attempts, _ in waiting_jobs(memory)) == [0, 0, 1]
+
+
+@pytest.mark.parametrize("installed", [["another"], None], ids=["without the model", "that fails at everything"])
+def test_at_a_failing_server_where_the_model_cannot_be_asked_all_wait(
+    memory: Memory, server: OllamaServer, installed: list[str] | None
+) -> None:
+    server.installed = installed
+    server.script(CRASHED)
+    memory.add("I keep bees")
+    assert waiting_jobs(memory) == [(0, timedelta(0))]
+
+
+def waiting_jobs(memory: Memory) -> list[tuple[int, timedelta]]:
+    """The attempts at each waiting job, and in what time it is due."""
+    with memory.stores.log.reading() as connection:
+        rows = connection.execute(select(jobs).where(jobs.c.state == "waiting").order_by(jobs.c.id)).all()
+    return [(row.attempts, max(row.next_at - memory.stores.clock(), timedelta(0))) for row in rows]
+
+
+def settle(memory: Memory) -> None:
+    """Until no job is due and no trouble is left, looking again whenever the queue has changed."""
+    worker = memory._parts.queue
+    worker.start()
+    with worker._changed:
+        assert worker._changed.wait_for(lambda: worker._is_idle() and not worker.trouble, PATIENCE_S)
+
+
+def test_half_an_emoji_in_an_answer_does_no_harm(memory: Memory, server: OllamaServer) -> None:
+    server.script(answer(r'{"kind": "about_user", "facts": ["The user keeps bees \ud83d."]}'))
+    assert [receipt.text for receipt in memory.add("I keep bees").results] == ["The user keeps bees."]
+
+
+def test_an_unexpected_error_puts_its_job_off_and_others_go_on(
+    memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    fail_at(monkeypatch, "work_off", "I keep bees")
+    server.script(facts("The user has a cat."))
+    assert [receipt.status for receipt in memory.add("I keep bees", run_id="a").results] == ["queued"]
+    assert [receipt.text for receipt in memory.add("I have a cat", run_id="b").results] == ["The user has a cat."]
+    assert waiting_jobs(memory) == [(1, BACK_OFF[0])]
+    assert backlog.count_jobs(memory.stores.log).last_error == "ZeroDivisionError"
+    assert "unexpected error in job" in caplog.text
+
+
+def test_words_that_cannot_even_be_kept_stay_as_they_wait_and_others_go_on(
+    memory: Memory, server: OllamaServer, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_at(monkeypatch, "work_off", "I keep bees")
+    fail_at(monkeypatch, "keep_words", "I keep bees")
+    memory.add("I keep bees")
+    for pause in BACK_OFF:
+        clock.advance(seconds=pause.total_seconds() + 1)
+        settle(memory)
+    assert job_states(memory) == ["failed"]
+    assert [hit.memory.text for hit in memory.search("bees").hits] == ["I keep bees"]
+
+
+def fail_at(monkeypatch: pytest.MonkeyPatch, step: str, text: str) -> None:
+    """Put an error of our own into what the queue does with one text."""
+    real = getattr(queue, step)
+
+    def failing(job: Job, stores: Stores, *others: Any) -> Any:
+        episode = backlog.get_episode(stores.log, job.episode_id)
+        if episode and episode.messages[0].content == text:
+            raise ZeroDivisionError(text)
+        return real(job, stores, *others)
+
+    monkeypatch.setattr(queue, step, failing)
 
 
 RASH, THE_RASH = "Maria Quintela gave me a rash", "Maria Quintela gave the user a rash."
