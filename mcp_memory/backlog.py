@@ -45,6 +45,23 @@ def is_waiting(log: Log, job_id: str) -> bool:
         return connection.scalar(select(jobs.c.state).where(jobs.c.id == job_id)) == "waiting"
 
 
+def hindrance(log: Log, job_id: str, now: datetime) -> str | None:
+    """Why a job is not done next in its run: cancelled, put off, or behind one that is; None where nothing is known."""
+    with log.reading() as connection:
+        job = connection.execute(select(jobs).where(jobs.c.id == job_id)).one()
+        if job.state == "cancelled":
+            return job.last_error or "the words were deleted meanwhile"
+        if job.state != "waiting":
+            return None
+        run = (jobs.c.user_id == job.user_id, jobs.c.run_id == job.run_id) if job.run_id else (jobs.c.id == job_id,)
+        first = connection.execute(
+            select(jobs).where(jobs.c.state == "waiting", *run).order_by(jobs.c.id).limit(1)
+        ).one()
+    if first.next_at <= now:
+        return None
+    return first.last_error if first.id == job_id else f"another text of its run comes first: {first.last_error}"
+
+
 def postpone(log: Log, job: Job, *, next_at: datetime, error: str, counts: bool) -> None:
     """Put a job off; `counts` where its own input is at fault and not the model's absence."""
     with log.writing() as connection:

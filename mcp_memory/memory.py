@@ -238,6 +238,7 @@ class Memory:
         """
         result = forget.delete(memory_id, self._owner, self._parts.stores)
         self._parts.upkeep.after_write()
+        self._parts.queue.look_again()
         return result
 
     def list(
@@ -333,14 +334,13 @@ class Parts:
         receipts = self.queue.wait(added.job_id, self.settings.add_wait_s)
         if receipts:
             return replace(added.result, results=receipts)
-        if not self.queue.trouble:
+        reason = self.queue.why_waiting(added.job_id)
+        if not reason:
             return added.result
         return replace(
             added.result,
             results=tuple(
-                replace(receipt, reason=f"{receipt.reason}; {self.queue.trouble}")
-                if receipt.status == "queued"
-                else receipt
+                replace(receipt, reason=f"{receipt.reason}; {reason}") if receipt.status == "queued" else receipt
                 for receipt in added.result.results
             ),
         )

@@ -65,15 +65,32 @@ class Queue:
                 self._thread.start()
             self._changed.notify_all()
 
+    def look_again(self) -> None:
+        """Have whoever waits for a job see that it may have been cancelled; wakes no thread that works."""
+        with self._changed:
+            self._changed.notify_all()
+
     def wait(self, job_id: str, timeout_s: float) -> tuple[Receipt, ...]:
-        """What came of a job, () when that is not known in time, or the job was put off, or the model is away."""
+        """What came of a job, () when that is not known in time.
+
+        Answers at once where the job is put off or cancelled, waits for one of its run that is, or the model is away.
+        """
 
         def is_settled() -> bool:
-            return job_id in self._outcomes or bool(self.trouble) or self._is_stopping
+            return (
+                job_id in self._outcomes
+                or bool(self.trouble)
+                or self._is_stopping
+                or backlog.hindrance(self._stores.log, job_id, self._stores.clock()) is not None
+            )
 
         with self._changed:
             self._changed.wait_for(is_settled, timeout_s)
             return self._outcomes.pop(job_id, ())
+
+    def why_waiting(self, job_id: str) -> str:
+        """What there is to say of a job that `wait` told nothing of, '' where it only takes its time."""
+        return backlog.hindrance(self._stores.log, job_id, self._stores.clock()) or self.trouble
 
     def notice(self) -> str:
         """What whoever searches next should know, '' where all is well or it has been said."""

@@ -1,6 +1,7 @@
 """The queue over a real server that speaks Ollama's format: nothing is lost, nothing doubled, the receipt is true."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -311,6 +312,38 @@ def fail_at(monkeypatch: pytest.MonkeyPatch, step: str, text: str) -> None:
         return real(job, stores, *others)
 
     monkeypatch.setattr(queue, step, failing)
+
+
+def test_an_add_to_a_run_that_is_put_off_is_answered_at_once_with_the_reason(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server, add_wait_s=50.0)
+    server.script(answer("no"), answer("no"))
+    assert "no JSON" in memory.add("I keep bees", run_id="a").results[0].reason
+    with ThreadPoolExecutor() as others:
+        [receipt] = others.submit(memory.add, "I have a cat", run_id="a").result(PATIENCE_S).results
+    assert receipt.status == "queued"
+    assert "another text of its run comes first: model_output: the answer is no JSON" in receipt.reason
+
+
+def test_an_add_whose_words_are_deleted_meanwhile_is_answered_at_once(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server, add_wait_s=50.0)
+    server.script(kept_back(NOTHING))
+    with ThreadPoolExecutor() as others:
+        first = others.submit(memory.add, "I keep bees", run_id="a")
+        server.wait_until_held()
+        second = others.submit(memory.add, "I have a cat", run_id="b")
+        worker = memory._parts.queue
+        with worker._changed:
+            # Two adds have woken the queue.
+            assert worker._changed.wait_for(lambda: worker._n_wakes == 2, PATIENCE_S)
+        [cat] = [record for record in memory.list() if "cat" in record.text]
+        memory.delete(cat.id)
+        assert [receipt.status for receipt in second.result(PATIENCE_S).results] == ["queued"]
+        server.release()
+        assert [receipt.status for receipt in first.result(PATIENCE_S).results] == ["ignored"]
 
 
 RASH, THE_RASH = "Maria Quintela gave me a rash", "Maria Quintela gave the user a rash."
