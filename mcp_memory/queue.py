@@ -49,6 +49,9 @@ class Queue:
         # Why the model is not there, '' while it is.
         self.trouble = ""
         self._is_told = True
+        # What became of jobs here and has not been told: those put off for the first time, and how many were given up.
+        self._newly_put_off: set[str] = set()
+        self._n_newly_given_up = 0
         # Users of whom something has been learned since their summaries were looked at.
         self._learned_of: set[str] = set()
         # When a summary that failed is tried again, by user.
@@ -93,13 +96,27 @@ class Queue:
         return backlog.hindrance(self._stores.log, job_id, self._stores.clock()) or self.trouble
 
     def notice(self) -> str:
-        """What whoever searches next should know, '' where all is well or it has been said."""
+        """What whoever searches next should know, '' where all is well or it has been said.
+
+        A text that cannot be read is told of when it is put off for the first time, and when it is given up. Of what
+        an earlier process met nothing is said: it may have been told, and `doctor` tells of it.
+        """
         with self._changed:
-            if self._is_told or not self.trouble:
-                return ""
-            self._is_told, trouble = True, self.trouble
-        waiting = backlog.count_jobs(self._stores.log).n_waiting
-        return f"{waiting} texts wait for extraction and are found word for word: {trouble}." if waiting else ""
+            trouble = "" if self._is_told else self.trouble
+            self._is_told = self._is_told or bool(trouble)
+            put_off, self._newly_put_off = self._newly_put_off, set()
+            n_given_up, self._n_newly_given_up = self._n_newly_given_up, 0
+        log = self._stores.log
+        told = []
+        if trouble and (n_waiting := backlog.count_jobs(log).n_waiting):
+            told.append(f"{n_waiting} texts wait for extraction and are found word for word: {trouble}.")
+        unread = "could not be read by the language model"
+        if n_again := sum(backlog.is_waiting(log, job_id) for job_id in put_off):
+            rest = "it stays word for word and is" if n_again == 1 else "they stay word for word and are"
+            told.append(f"{_texts(n_again)} {unread} yet; {rest} tried again.")
+        if n_given_up:
+            told.append(f"{_texts(n_given_up)} {unread} and {'stays' if n_given_up == 1 else 'stay'} word for word.")
+        return " ".join(told)
 
     def stop(self) -> None:
         """End the thread; a request under way is cancelled, its job stays. Safe to repeat."""
@@ -210,8 +227,13 @@ class Queue:
         if job.attempts < len(BACK_OFF):
             next_at = self._stores.clock() + BACK_OFF[job.attempts]
             backlog.postpone(self._stores.log, job, next_at=next_at, error=error, counts=True)
+            if not job.attempts:
+                with self._changed:
+                    self._newly_put_off.add(job.id)
         else:
             receipts = self._keep_words(job, error)
+            with self._changed:
+                self._n_newly_given_up += 1
         self._note(job, receipts)
 
     def _keep_words(self, job: Job, error: str) -> tuple[Receipt, ...]:
@@ -242,3 +264,7 @@ class Queue:
     def _pause(self, seconds: float) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._is_stopping, seconds)
+
+
+def _texts(n: int) -> str:
+    return "1 text" if n == 1 else f"{n} texts"

@@ -346,6 +346,35 @@ def test_an_add_whose_words_are_deleted_meanwhile_is_answered_at_once(
         assert [receipt.status for receipt in first.result(PATIENCE_S).results] == ["ignored"]
 
 
+def test_texts_that_cannot_be_read_are_told_once_when_put_off_and_once_when_given_up(
+    memory: Memory, server: OllamaServer, clock: Clock, open_memory: Opener
+) -> None:
+    server.script(*[answer("no")] * 16)
+    memory.add("I keep bees")
+    memory.add("I have a cat")
+    assert memory.search("bees").notice == (
+        "2 texts could not be read by the language model yet; they stay word for word and are tried again."
+    )
+    for pause in BACK_OFF:
+        assert memory.search("bees").notice == ""
+        clock.advance(seconds=pause.total_seconds() + 1)
+        settle(memory)
+    assert memory.search("bees").notice == ("2 texts could not be read by the language model and stay word for word.")
+    assert memory.search("bees").notice == ""
+    memory.close()
+    again = open_with(open_memory, server)
+    again.warm()
+    assert again.search("bees").notice == ""
+
+
+def test_a_text_that_was_read_at_last_is_not_told_of(memory: Memory, server: OllamaServer, clock: Clock) -> None:
+    server.script(answer("no"), answer("no"), facts("The user keeps bees."))
+    memory.add("I keep bees")
+    clock.advance(seconds=BACK_OFF[0].total_seconds() + 1)
+    settle(memory)
+    assert memory.search("bees").notice == ""
+
+
 RASH, THE_RASH = "Maria Quintela gave me a rash", "Maria Quintela gave the user a rash."
 
 
