@@ -8,7 +8,7 @@ from sqlalchemy import case, func, or_, select, update
 
 from .changes import WINDOW_SIZE
 from .log import Log
-from .records import Episode, Job, Memory, Message, Owner
+from .records import Episode, Job, JobTask, Memory, Message, Owner
 from .schema import episodes, jobs, memories
 from .text import content_hash
 
@@ -43,6 +43,22 @@ def is_waiting(log: Log, job_id: str) -> bool:
     """Whether a job has not been done, given up or cancelled."""
     with log.reading() as connection:
         return connection.scalar(select(jobs.c.state).where(jobs.c.id == job_id)) == "waiting"
+
+
+def is_to_be_read(log: Log, episode: Episode, task: JobTask) -> bool:
+    """Whether a job for a task waits with the very messages of an episode, brought by another of the same user."""
+    with log.reading() as connection:
+        waiting = connection.scalars(
+            select(episodes.c.messages)
+            .join(jobs, jobs.c.episode_id == episodes.c.id)
+            .where(
+                jobs.c.state == "waiting",
+                jobs.c.task == task,
+                jobs.c.user_id == episode.owner.user_id,
+                episodes.c.about == episode.about,
+            )
+        )
+        return any(tuple(Message(**message) for message in said) == episode.messages for said in waiting)
 
 
 def hindrance(log: Log, job_id: str, now: datetime) -> str | None:

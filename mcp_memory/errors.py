@@ -44,7 +44,7 @@ class ModelUnavailableError(McpMemoryError):
 
 
 class ModelFailedError(ModelUnavailableError):
-    """A server took a request and failed at it, or did not come to its end in time: it, or this request, is at fault."""
+    """A server took a request and failed at it, or ran out of time: it, or this request, is at fault."""
 
 
 class StorageError(McpMemoryError):

@@ -329,11 +329,15 @@ class Parts:
             return self.stores.ids.next(now)
 
     def distilled(self, added: Added) -> AddResult:
-        """What came of an add once its job is done, or what it did at once when that takes too long."""
+        """What came of an add once its job is done, or what it did at once when that takes too long.
+
+        Inputs that were known or empty are told of in both cases; after what was read out of the others, in order.
+        """
         self.queue.start()
         receipts = self.queue.wait(added.job_id, self.settings.add_wait_s)
         if receipts:
-            return replace(added.result, results=receipts)
+            at_once = tuple(receipt for receipt in added.result.results if receipt.status != "queued")
+            return replace(added.result, results=receipts + at_once)
         reason = self.queue.why_waiting(added.job_id)
         if not reason:
             return added.result

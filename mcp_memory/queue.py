@@ -5,6 +5,7 @@ with, or at which it or we fail, is put off, longer each time, and at last keeps
 case: until its job is done an episode is found word for word.
 """
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -84,7 +85,7 @@ class Queue:
                 job_id in self._outcomes
                 or bool(self.trouble)
                 or self._is_stopping
-                or backlog.hindrance(self._stores.log, job_id, self._stores.clock()) is not None
+                or self._hindrance(job_id) is not None
             )
 
         with self._changed:
@@ -93,7 +94,15 @@ class Queue:
 
     def why_waiting(self, job_id: str) -> str:
         """What there is to say of a job that `wait` told nothing of, '' where it only takes its time."""
-        return backlog.hindrance(self._stores.log, job_id, self._stores.clock()) or self.trouble
+        with self._changed:
+            # The log is closed after the stop, which takes the lock first.
+            return self.trouble if self._is_stopping else self._hindrance(job_id) or self.trouble
+
+    def _hindrance(self, job_id: str) -> str | None:
+        # What was added is durable: that nothing can be said of its job is no failure of the add.
+        with contextlib.suppress(StorageError):
+            return backlog.hindrance(self._stores.log, job_id, self._stores.clock())
+        return None
 
     def notice(self) -> str:
         """What whoever searches next should know, '' where all is well or it has been said.

@@ -583,3 +583,51 @@ def test_a_conversation_becomes_one_procedure_to_which_all_its_words_lead(memory
     )
     assert [raw.superseded_by for raw in memory.list(states=["distilled"])] == [kept.id, kept.id]
     assert memory.search("How do I mend the backup job?").hits[0].memory.id == kept.id
+
+
+MENDING = [
+    {"role": "user", "content": "the backup job fails, see /var/log/backup.log"},
+    {"role": "tool", "content": "$ backupctl start\nfinished", "name": "shell"},
+]
+
+
+def test_words_that_wait_already_become_a_procedure_when_one_is_asked_for(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_memory(add_wait_s=0.0)
+    said = [receipt.id for receipt in memory.add(messages=MENDING).results]
+    for _ in range(2):
+        asked = memory.add(messages=MENDING, kind="procedure").results
+        assert [receipt.id for receipt in asked] == said
+        # The same again is on its way.
+        assert memory.stats()["jobs"] == 2
+    memory.close()
+    server.script(NOTHING, answer(json.dumps({"goal": "", "steps": ["Run backupctl start."], "result": ""})))
+    again = open_with(open_memory, server)
+    wait_for_jobs(again)
+    assert texts(again) == ["1. Run backupctl start."]
+
+
+def test_a_procedure_of_known_words_is_said_to_wait_until_it_is_there(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server)
+    known = [receipt.id for receipt in memory.add(messages=MENDING, infer=False).results]
+    server.script(failure(503, ""), answer(json.dumps({"goal": "", "steps": ["Run backupctl start."], "result": ""})))
+    told = memory.add(messages=MENDING, kind="procedure").results
+    assert [(receipt.status, receipt.id) for receipt in told] == [("queued", identifier) for identifier in known]
+    wait_for_jobs(memory)
+    assert [record.text for record in memory.list(filters={"kind": "procedure"})] == ["1. Run backupctl start."]
+
+
+def test_every_input_is_told_of_after_the_reading_too(memory: Memory, server: OllamaServer) -> None:
+    known = memory.add("I keep bees", infer=False).results[0]
+    server.script(NOTHING, facts("The user has a cat."))
+    said = [{"role": "user", "content": text} for text in (" ", "I keep bees", "I have a cat")]
+    told = memory.add(messages=said, kind="note").results
+    assert [(receipt.status, receipt.text) for receipt in told] == [
+        ("added", "The user has a cat."),
+        ("ignored", " "),
+        ("duplicate", "I keep bees"),
+    ]
+    assert told[2].id == known.id
