@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from .admit import admit, embed, resolve, same_text, with_lag, write
+from .admit import QUEUED, admit, embed, resolve, same_text, with_lag, write
+from .backlog import is_to_be_read
 from .extract import verbatim
-from .records import AddResult, Change, Episode, Job
+from .records import AddResult, Change, Episode, Job, JobTask, Receipt
 from .stores import Stores
 
 
@@ -40,7 +41,10 @@ def add(episode: Episode, stores: Stores) -> Added:
             if memory.state == "raw" and not episode.infer
         ]
         is_new = bool(admitted.memories) or any(memory.state != "raw" for memory in admitted.known.values())
-        job = _job(episode, stores) if episode.infer and is_new else None
+        task: JobTask = "procedure" if episode.kind == "procedure" else "extract"
+        # Words that wait are read by their own job, but no two readings make the same procedure of them.
+        is_new = is_new or (task == "procedure" and not is_to_be_read(stores.log, episode, task))
+        job = _job(episode, task, stores) if episode.infer and is_new else None
         change = Change(
             id=change_id,
             at=episode.created_at,
@@ -51,16 +55,24 @@ def add(episode: Episode, stores: Stores) -> Added:
             memories=tuple(kept),
         )
         lag = write(change, episode, resolution, admitted, stores, vectors)
-    return Added(AddResult(with_lag(admitted.receipts, lag), episode.id), job.id if job else "")
+    receipts = with_lag(admitted.receipts, lag)
+    if job and job.task == "procedure":
+        receipts = tuple(_as_waiting(receipt) for receipt in receipts)
+    return Added(AddResult(receipts, episode.id), job.id if job else "")
 
 
-def _job(episode: Episode, stores: Stores) -> Job:
+def _as_waiting(receipt: Receipt) -> Receipt:
+    """The receipt of a message of a procedure, which is read with the others whether it was known or not."""
+    return replace(receipt, status="queued", reason=QUEUED) if receipt.status == "duplicate" else receipt
+
+
+def _job(episode: Episode, task: JobTask, stores: Stores) -> Job:
     """The job that an episode waits for."""
     return Job(
         id=stores.ids.next(stores.clock()),
         user_id=episode.owner.user_id,
         episode_id=episode.id,
         run_id=episode.run_id,
-        task="procedure" if episode.kind == "procedure" else "extract",
+        task=task,
         next_at=episode.created_at,
     )

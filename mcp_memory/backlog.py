@@ -4,15 +4,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import case, func, or_, select, update
 
 from .changes import WINDOW_SIZE
 from .log import Log
-from .records import Episode, Job, Memory, Message, Owner
+from .records import Episode, Job, JobTask, Memory, Message, Owner
 from .schema import episodes, jobs, memories
 from .text import content_hash
 
-_LOOK_AHEAD = 500
+# What jobs wait for each other in: a run, or without one the call alone.
+_RUN = (jobs.c.user_id, jobs.c.run_id, case((jobs.c.run_id == "", jobs.c.episode_id), else_=""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +26,17 @@ class Waiting:
 
 
 def next_job(log: Log, now: datetime) -> tuple[Job | None, datetime | None]:
-    """The oldest job that is due, and else when the next one is; in a run each waits for those before it."""
+    """The oldest job that is due, and else when the next one is.
+
+    In a run each waits for those before it; a call without a run waits for nobody.
+    """
+    first_of_runs = select(func.min(jobs.c.id)).where(jobs.c.state == "waiting").group_by(*_RUN)
+    is_first = jobs.c.id.in_(first_of_runs)
     with log.reading() as connection:
-        rows = connection.execute(
-            select(jobs).where(jobs.c.state == "waiting").order_by(jobs.c.id).limit(_LOOK_AHEAD)
-        ).all()
-    blocked: set[tuple[str, str]] = set()
-    soonest: datetime | None = None
-    for row in rows:
-        run = (row.user_id, row.run_id)
-        if run in blocked:
-            continue
-        if row.next_at <= now:
+        due = select(jobs).where(is_first, jobs.c.next_at <= now).order_by(jobs.c.id).limit(1)
+        if row := connection.execute(due).first():
             return _job(row), None
-        blocked.add(run)
-        soonest = min(soonest or row.next_at, row.next_at)
-    return None, soonest
+        return None, connection.scalar(select(func.min(jobs.c.next_at)).where(is_first))
 
 
 def is_waiting(log: Log, job_id: str) -> bool:
@@ -49,12 +45,45 @@ def is_waiting(log: Log, job_id: str) -> bool:
         return connection.scalar(select(jobs.c.state).where(jobs.c.id == job_id)) == "waiting"
 
 
+def is_to_be_read(log: Log, episode: Episode, task: JobTask) -> bool:
+    """Whether a job for a task waits with the very messages of an episode, brought by another of the same user."""
+    with log.reading() as connection:
+        waiting = connection.scalars(
+            select(episodes.c.messages)
+            .join(jobs, jobs.c.episode_id == episodes.c.id)
+            .where(
+                jobs.c.state == "waiting",
+                jobs.c.task == task,
+                jobs.c.user_id == episode.owner.user_id,
+                episodes.c.about == episode.about,
+            )
+        )
+        return any(tuple(Message(**message) for message in said) == episode.messages for said in waiting)
+
+
+def hindrance(log: Log, job_id: str, now: datetime) -> str | None:
+    """Why a job is not done next in its run: cancelled, put off, or behind one that is; None where nothing is known."""
+    with log.reading() as connection:
+        job = connection.execute(select(jobs).where(jobs.c.id == job_id)).one()
+        if job.state == "cancelled":
+            return job.last_error or "the words were deleted meanwhile"
+        if job.state != "waiting":
+            return None
+        run = (jobs.c.user_id == job.user_id, jobs.c.run_id == job.run_id) if job.run_id else (jobs.c.id == job_id,)
+        first = connection.execute(
+            select(jobs).where(jobs.c.state == "waiting", *run).order_by(jobs.c.id).limit(1)
+        ).one()
+    if first.next_at <= now:
+        return None
+    return first.last_error if first.id == job_id else f"another text of its run comes first: {first.last_error}"
+
+
 def postpone(log: Log, job: Job, *, next_at: datetime, error: str, counts: bool) -> None:
     """Put a job off; `counts` where its own input is at fault and not the model's absence."""
     with log.writing() as connection:
         connection.execute(
             update(jobs)
-            .where(jobs.c.id == job.id)
+            .where(jobs.c.id == job.id, jobs.c.state == "waiting")
             .values(next_at=next_at, last_error=error, attempts=jobs.c.attempts + int(counts))
         )
 
@@ -63,6 +92,12 @@ def cancel(log: Log, job: Job, reason: str) -> None:
     """Take a job that can never be done out of the queue."""
     with log.writing() as connection:
         connection.execute(update(jobs).where(jobs.c.id == job.id).values(state="cancelled", last_error=reason))
+
+
+def give_up(log: Log, job: Job, reason: str) -> None:
+    """Take a job out of the queue of which not even the words could be kept otherwise; they stay as they wait."""
+    with log.writing() as connection:
+        connection.execute(update(jobs).where(jobs.c.id == job.id).values(state="failed", last_error=reason))
 
 
 def count_jobs(log: Log, user_id: str = "") -> Waiting:

@@ -73,9 +73,9 @@ def describe(statements: Sequence[str], languages: Sequence[str], ask: Ask) -> d
     for start in range(0, len(statements), BATCH_SIZE):
         batch = statements[start : start + BATCH_SIZE]
         question = "\n".join(f"{number}. {text}" for number, text in enumerate(batch, 1))
-        answer = ask(load_prompt("describe").messages("", question), DESCRIPTION_SCHEMA, MAX_OUTPUT_TOKENS)
+        request = load_prompt("describe").messages("", question)
         try:
-            value, _ = read_object(answer.text)
+            value, _ = read_object(ask(request, DESCRIPTION_SCHEMA, MAX_OUTPUT_TOKENS).text)
         except ModelOutputError:
             continue
         for place, item in _items(value, len(batch)):

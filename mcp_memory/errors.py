@@ -43,6 +43,10 @@ class ModelUnavailableError(McpMemoryError):
     code = "model_unavailable"
 
 
+class ModelFailedError(ModelUnavailableError):
+    """A server took a request and failed at it, or ran out of time: it, or this request, is at fault."""
+
+
 class StorageError(McpMemoryError):
     """The data folder could not be read or written."""
 

@@ -63,7 +63,8 @@ class LanguageModel:
         """The model's answer to a request, within the time of the settings or a given one.
 
         Raises:
-            ModelUnavailableError: server or model are not there, or took too long.
+            ModelUnavailableError: server or model are not there.
+            ModelFailedError: the same, where the server failed at the request or took too long.
             ModelOutputError: what came is no answer.
         """
         reply = self._client.ask(

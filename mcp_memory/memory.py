@@ -238,6 +238,7 @@ class Memory:
         """
         result = forget.delete(memory_id, self._owner, self._parts.stores)
         self._parts.upkeep.after_write()
+        self._parts.queue.look_again()
         return result
 
     def list(
@@ -328,19 +329,22 @@ class Parts:
             return self.stores.ids.next(now)
 
     def distilled(self, added: Added) -> AddResult:
-        """What came of an add once its job is done, or what it did at once when that takes too long."""
+        """What came of an add once its job is done, or what it did at once when that takes too long.
+
+        Inputs that were known or empty are told of in both cases; after what was read out of the others, in order.
+        """
         self.queue.start()
         receipts = self.queue.wait(added.job_id, self.settings.add_wait_s)
         if receipts:
-            return replace(added.result, results=receipts)
-        if not self.queue.trouble:
+            at_once = tuple(receipt for receipt in added.result.results if receipt.status != "queued")
+            return replace(added.result, results=receipts + at_once)
+        reason = self.queue.why_waiting(added.job_id)
+        if not reason:
             return added.result
         return replace(
             added.result,
             results=tuple(
-                replace(receipt, reason=f"{receipt.reason}; {self.queue.trouble}")
-                if receipt.status == "queued"
-                else receipt
+                replace(receipt, reason=f"{receipt.reason}; {reason}") if receipt.status == "queued" else receipt
                 for receipt in added.result.results
             ),
         )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from .errors import InvalidInputError, McpMemoryError, ModelOutputError, ModelUnavailableError
+from .errors import InvalidInputError, McpMemoryError, ModelFailedError, ModelOutputError, ModelUnavailableError
 
 if TYPE_CHECKING:
     import ollama
@@ -104,7 +104,8 @@ class OllamaClient:
         """The model's reply, without its thoughts; one request at a time, waiting for one's turn counts.
 
         Raises:
-            ModelUnavailableError: the server or the model is not there, did not finish in time, or was cancelled.
+            ModelUnavailableError: the server or the model is not there, or the request was cancelled.
+            ModelFailedError: the same, where the server failed at it or did not finish in time.
             ModelOutputError: the server answered with what is no reply, or did not read all messages.
         """
         deadline = time.monotonic() + timeout_s
@@ -124,7 +125,7 @@ class OllamaClient:
                 self._is_cancelled = False
             return asyncio.run(self._ask(deadline - time.monotonic(), request))
         except TimeoutError as exc:
-            raise ModelUnavailableError(f"{model!r} did not finish in {timeout_s:g} s", hint=_PATIENCE) from exc
+            raise ModelFailedError(f"{model!r} did not finish in {timeout_s:g} s", hint=_PATIENCE) from exc
         except asyncio.CancelledError as exc:
             # Caught out here, so that asyncio.run can still make a KeyboardInterrupt of the user's Ctrl-C.
             raise ModelUnavailableError("the request to Ollama was cancelled", hint="ask again") from exc
@@ -366,7 +367,7 @@ def _refusal(exc: "ollama.ResponseError", host: str, model: str, *, is_pull: boo
         return ModelUnavailableError(f"Ollama is busy (status {status})", hint="wait until its queue is shorter")
     if status >= 500:
         hint = "choose a smaller model" if "memory" in text else "wait and ask again, or look into Ollama's log"
-        return ModelUnavailableError(f"Ollama failed (status {status}): {text}", hint=hint)
+        return ModelFailedError(f"Ollama failed (status {status}): {text}", hint=hint)
     if status == -1:
         return ModelOutputError(f"Ollama broke off its reply: {text}", hint="ask again, or look into Ollama's log")
     if is_page:

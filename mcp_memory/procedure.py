@@ -1,8 +1,8 @@
 """A conversation to one procedure: what was to be done, the steps that were taken, what came of it.
 
 Read in parts where it is long, each with the steps of the parts before it. Steps with a number or name that stands
-nowhere in the conversation are dropped; where too little is left, the conversation's own words stay. However many
-there are, sound steps all stay, and in full: an answer that does not come to its end is refused.
+neither in the part nor in those steps are dropped; where too little is left, the conversation's own words stay. However
+many there are, sound steps all stay, and in full: an answer that does not come to its end is refused.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -78,7 +78,7 @@ def summarise(episode: Episode, left_out: Container[int], ask: Ask) -> Distilled
     language = detect_language(" ".join(message.content for _, message in said if message.role == "user")[:2000])
     procedure = Procedure("", (), "")
     for part in _parts(turns):
-        procedure = _continued(procedure, part, "\n".join(turns), language, prompt, ask)
+        procedure = _continued(procedure, part, language, prompt, ask)
     if not procedure.steps or len(str(procedure)) > MAX_TEXT_CHARS:
         return Distilled(undecided={place for place, _ in said})
     statement = Statement(
@@ -92,12 +92,13 @@ def summarise(episode: Episode, left_out: Container[int], ask: Ask) -> Distilled
     return Distilled([statement])
 
 
-def _continued(before: Procedure, part: str, everything: str, language: str, prompt: Prompt, ask: Ask) -> Procedure:
+def _continued(before: Procedure, part: str, language: str, prompt: Prompt, ask: Ask) -> Procedure:
     so_far = budget.newest_that_fit(before.steps, SO_FAR_TOKENS)
     known = "<so_far>\n{}\n</so_far>\n".format("\n".join(so_far)) if so_far else ""
     name = language_name(language, "the user's language")
     question = f"{known}<turns>\n{part}\n</turns>\nSteps in {name}:"
-    source = Source(everything, "", language, prompt.marks)
+    # What the model was shown, and no more: checking a step takes as long as its source is.
+    source = Source("\n".join((*so_far, part)), "", language, prompt.marks)
 
     def read(answer: Answer) -> Procedure:
         return _read(answer, source)

@@ -1,17 +1,25 @@
 """The queue: episodes that wait for the language model are worked off in order, whenever it is there.
 
 One thread, woken by adds. A model that is not there is looked for once a minute; an episode that it cannot be trusted
-with is put off, longer each time, and at last keeps its own words. Nothing is lost in any case: until its job is done
-an episode is found word for word.
+with, or at which it or we fail, is put off, longer each time, and at last keeps its own words. Nothing is lost in any
+case: until its job is done an episode is found word for word.
 """
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from . import backlog, profile
-from .errors import McpMemoryError, ModelOutputError, ModelUnavailableError
+from .errors import (
+    ConflictError,
+    McpMemoryError,
+    ModelFailedError,
+    ModelOutputError,
+    ModelUnavailableError,
+    StorageError,
+)
 from .language_model import LanguageModel
 from .records import Job, Receipt
 from .stores import Stores
@@ -19,9 +27,11 @@ from .work import keep_words, work_off
 
 logger = logging.getLogger(__name__)
 
-# How long a job is put off after each answer that could not be used; then the person's words are kept.
+# How long a job is put off after each attempt of which nothing came; then the person's words are kept.
 BACK_OFF = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1))
 _MAX_REMEMBERED_OUTCOMES = 200
+# What is wrong with the folder, and not with a job.
+_OF_FOLDER = (StorageError, ConflictError)
 
 
 class Queue:
@@ -40,6 +50,9 @@ class Queue:
         # Why the model is not there, '' while it is.
         self.trouble = ""
         self._is_told = True
+        # What became of jobs here and has not been told: those put off for the first time, and how many were given up.
+        self._newly_put_off: set[str] = set()
+        self._n_newly_given_up = 0
         # Users of whom something has been learned since their summaries were looked at.
         self._learned_of: set[str] = set()
         # When a summary that failed is tried again, by user.
@@ -56,24 +69,63 @@ class Queue:
                 self._thread.start()
             self._changed.notify_all()
 
+    def look_again(self) -> None:
+        """Have whoever waits for a job see that it may have been cancelled; wakes no thread that works."""
+        with self._changed:
+            self._changed.notify_all()
+
     def wait(self, job_id: str, timeout_s: float) -> tuple[Receipt, ...]:
-        """What came of a job, () when that is not known in time, or the job was put off, or the model is away."""
+        """What came of a job, () when that is not known in time.
+
+        Answers at once where the job is put off or cancelled, waits for one of its run that is, or the model is away.
+        """
 
         def is_settled() -> bool:
-            return job_id in self._outcomes or bool(self.trouble) or self._is_stopping
+            return (
+                job_id in self._outcomes
+                or bool(self.trouble)
+                or self._is_stopping
+                or self._hindrance(job_id) is not None
+            )
 
         with self._changed:
             self._changed.wait_for(is_settled, timeout_s)
             return self._outcomes.pop(job_id, ())
 
-    def notice(self) -> str:
-        """What whoever searches next should know, '' where all is well or it has been said."""
+    def why_waiting(self, job_id: str) -> str:
+        """What there is to say of a job that `wait` told nothing of, '' where it only takes its time."""
         with self._changed:
-            if self._is_told or not self.trouble:
-                return ""
-            self._is_told, trouble = True, self.trouble
-        waiting = backlog.count_jobs(self._stores.log).n_waiting
-        return f"{waiting} texts wait for extraction and are found word for word: {trouble}." if waiting else ""
+            # The log is closed after the stop, which takes the lock first.
+            return self.trouble if self._is_stopping else self._hindrance(job_id) or self.trouble
+
+    def _hindrance(self, job_id: str) -> str | None:
+        # What was added is durable: that nothing can be said of its job is no failure of the add.
+        with contextlib.suppress(StorageError):
+            return backlog.hindrance(self._stores.log, job_id, self._stores.clock())
+        return None
+
+    def notice(self) -> str:
+        """What whoever searches next should know, '' where all is well or it has been said.
+
+        A text that cannot be read is told of when it is put off for the first time, and when it is given up. Of what
+        an earlier process met nothing is said: it may have been told, and `doctor` tells of it.
+        """
+        with self._changed:
+            trouble = "" if self._is_told else self.trouble
+            self._is_told = self._is_told or bool(trouble)
+            put_off, self._newly_put_off = self._newly_put_off, set()
+            n_given_up, self._n_newly_given_up = self._n_newly_given_up, 0
+        log = self._stores.log
+        told = []
+        if trouble and (n_waiting := backlog.count_jobs(log).n_waiting):
+            told.append(f"{n_waiting} texts wait for extraction and are found word for word: {trouble}.")
+        unread = "could not be read by the language model"
+        if n_again := sum(backlog.is_waiting(log, job_id) for job_id in put_off):
+            rest = "it stays word for word and is" if n_again == 1 else "they stay word for word and are"
+            told.append(f"{_texts(n_again)} {unread} yet; {rest} tried again.")
+        if n_given_up:
+            told.append(f"{_texts(n_given_up)} {unread} and {'stays' if n_given_up == 1 else 'stay'} word for word.")
+        return " ".join(told)
 
     def stop(self) -> None:
         """End the thread; a request under way is cancelled, its job stays. Safe to repeat."""
@@ -124,19 +176,47 @@ class Queue:
         try:
             receipts = work_off(job, self._stores, self._model)
         except ModelUnavailableError as exc:
-            if self._is_stopping:
-                return
-            logger.warning("extraction waits: %s", exc)
-            backlog.postpone(self._stores.log, job, next_at=job.next_at, error=str(exc), counts=False)
-            self._set_trouble(str(exc))
-            # Not woken by adds: a server that is away is asked once in this time, however much is said.
-            self._pause(self._stores.settings.llm_retry_s)
+            if not self._is_stopping:
+                self._wait_for_model(job, exc)
         except ModelOutputError as exc:
             self._put_off(job, str(exc))
+        except _OF_FOLDER:
+            raise
+        except Exception as exc:
+            # Whatever this is, it is about this job: the others must not wait for it to be mended.
+            logger.exception("unexpected error in job %s", job.id)
+            # Messages of errors may quote what was said.
+            self._put_off(job, type(exc).__name__)
         else:
             self._learned_of.add(job.user_id)
             self._after_write()
             self._note(job, receipts)
+
+    def _wait_for_model(self, job: Job, exc: ModelUnavailableError) -> None:
+        """Pause, so that a server in trouble is asked once in this time. Not woken by adds, however much is said.
+
+        A server that is there and fails at a request, or runs out of time, may do so at this text always: then the
+        job's turn comes later, so that others go on. It may as well fail at everything, as for want of memory. One
+        attempt in a pause, and `BACK_OFF` between those of one job, give it more than an hour to recover before the
+        first job is given up.
+        """
+        error = str(exc)
+        logger.warning("extraction waits: %s", exc)
+        if isinstance(exc, ModelFailedError) and not self._model.look().advice:
+            self._put_off(job, error)
+            with self._changed:
+                # Said in receipts while it lasts; that a text was put off is what searches tell.
+                self.trouble = error
+                self._changed.notify_all()
+            self._pause(self._stores.settings.llm_retry_s)
+            with self._changed:
+                # Whether it has ended the next job finds out, which need not be due soon.
+                self.trouble = ""
+                self._changed.notify_all()
+        else:
+            backlog.postpone(self._stores.log, job, next_at=job.next_at, error=error, counts=False)
+            self._set_trouble(error)
+            self._pause(self._stores.settings.llm_retry_s)
 
     def _summarise(self, user_id: str) -> None:
         """Bring the summary of a user up to date, if much has been learned; what fails is put off for an hour."""
@@ -156,9 +236,24 @@ class Queue:
         if job.attempts < len(BACK_OFF):
             next_at = self._stores.clock() + BACK_OFF[job.attempts]
             backlog.postpone(self._stores.log, job, next_at=next_at, error=error, counts=True)
+            if not job.attempts:
+                with self._changed:
+                    self._newly_put_off.add(job.id)
         else:
-            receipts = keep_words(job, self._stores, error)
+            receipts = self._keep_words(job, error)
+            with self._changed:
+                self._n_newly_given_up += 1
         self._note(job, receipts)
+
+    def _keep_words(self, job: Job, error: str) -> tuple[Receipt, ...]:
+        try:
+            return keep_words(job, self._stores, error)
+        except _OF_FOLDER:
+            raise
+        except Exception:
+            logger.exception("job %s is given up; its words stay as they are", job.id)
+            backlog.give_up(self._stores.log, job, error)
+            return ()
 
     def _note(self, job: Job, receipts: tuple[Receipt, ...]) -> None:
         """Tell whoever waits for a job what came of it; () where it was put off."""
@@ -178,3 +273,7 @@ class Queue:
     def _pause(self, seconds: float) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._is_stopping, seconds)
+
+
+def _texts(n: int) -> str:
+    return "1 text" if n == 1 else f"{n} texts"

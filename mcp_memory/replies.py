@@ -19,6 +19,10 @@ _GATES: tuple[Gate, ...] = get_args(Gate)
 # More than a part of a message holds; a loop ends here.
 MAX_STATEMENTS = 12
 _FENCE = regex.compile(r"```[a-zA-Z]*\s*(.*?)(?:```|\Z)", regex.DOTALL)
+# What no store can hold, or no reader should be sent: halves of emoji, NUL, the commands of terminals. Where no
+# word follows, the space before goes too.
+_UNUSABLE = r"[[\p{Cs}\p{Cc}]--[\n\t\r]]"
+_NOISE = regex.compile(rf"[^\S\n]*{_UNUSABLE}++(?=[\s.,;:!?…]|\Z)|{_UNUSABLE}++", regex.V1)
 _AGAIN = "ask the model again, or set another one"
 
 
@@ -81,6 +85,8 @@ def read_extraction(text: str, *, is_complete: bool) -> Extraction:
 def read_object(text: str) -> tuple[dict[str, Any], bool]:
     """The JSON object in an answer, and whether it was cut; of a cut one the complete members and items.
 
+    Its texts are without lone surrogates and control characters, which JSON may spell out.
+
     >>> read_object('Sure! ```json\\n{"kind": "wish", "facts": ["a", "b')
     ({'kind': 'wish', 'facts': ['a']}, True)
     """
@@ -92,16 +98,25 @@ def read_object(text: str) -> tuple[dict[str, Any], bool]:
     body = body[start:]
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(body)
+        return _cleaned(value), False
     except (ValueError, RecursionError):
         return _salvaged(body), True
-    return value, False
+
+
+def _cleaned(value: Any) -> Any:
+    """{'facts': ['bees \\ud83d.']} → {'facts': ['bees.']}"""
+    if isinstance(value, str):
+        return _NOISE.sub("", value)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    return {name: _cleaned(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def _salvaged(body: str) -> dict[str, Any]:
     try:
         # Drops an item that is not finished.
-        value = from_json(body, allow_partial=True)
-    except ValueError as exc:
+        value = _cleaned(from_json(body, allow_partial=True))
+    except (ValueError, RecursionError) as exc:
         raise ModelOutputError(f"the answer is broken JSON ({len(body)} characters)", hint=_AGAIN) from exc
     if not isinstance(value, dict):
         raise ModelOutputError(f"the answer is no JSON object ({len(body)} characters)", hint=_AGAIN)

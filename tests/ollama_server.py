@@ -108,10 +108,12 @@ class OllamaServer:
     Leaving the context stops it and closes every connection.
 
     The script is for extraction and whatever else a test asks; descriptions, comparisons and summaries have scripts
-    of their own, so that a test need not know how many of them follow a statement.
+    of their own, so that a test need not know how many of them follow a statement. What is installed is asked of the
+    script too, unless a test has said it.
     """
 
     def __init__(self) -> None:
+        self.installed: Sequence[str] | None = None
         self.requests: list[Request] = []
         self._asides: dict[str, queue.SimpleQueue[Step]] = {member: queue.SimpleQueue() for member in ASIDES}
         self.most_at_once = 0
@@ -234,6 +236,8 @@ class OllamaServer:
             self._changed.notify_all()
 
     def _next_step(self, request: Request) -> Step:
+        if request.target.endswith("/api/tags") and self.installed is not None:
+            return tags(*({"model": name} for name in self.installed))
         aside = next((member for member in ASIDES if member in _members(request)), "")
         try:
             if aside:

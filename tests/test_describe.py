@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from mcp_memory.describe import BATCH_SIZE, describe
+from mcp_memory.errors import ModelOutputError
 from tests.fakes import Answered, ScriptedModel
 
 
@@ -52,8 +53,11 @@ def test_what_its_words_do_not_bear_is_left_out(wrong: Any) -> None:
     assert describe(["The user lives in Ghent."], ["en"], ScriptedModel(answer(wrong))) == {}
 
 
-def test_an_answer_that_is_none_costs_the_description_only() -> None:
-    assert describe(["The user lives in Ghent."], ["en"], ScriptedModel(Answered("no idea"))) == {}
+@pytest.mark.parametrize("useless", [Answered("no idea"), ModelOutputError("a page of HTML", hint="ask again")])
+def test_an_answer_that_is_none_costs_the_descriptions_of_its_batch_only(useless: Answered | Exception) -> None:
+    n = BATCH_SIZE + 1
+    found = describe(["The user lives in Ghent."] * n, ["en"] * n, ScriptedModel(useless, answer(item())))
+    assert set(found) == {BATCH_SIZE}
 
 
 def test_what_a_cut_answer_holds_counts() -> None:

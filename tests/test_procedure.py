@@ -90,7 +90,7 @@ def test_a_long_conversation_is_read_in_parts_that_know_the_steps_before() -> No
     chatter = [Message("tool", f"line {n}: " + "all is well here and there " * 60) for n in range(24)]
     model = ScriptedModel(
         steps("Look at /var/log/backup.log with tail."),
-        *[steps(goal="", result="")] * 4,
+        *[steps(goal="", result="")] * 6,
         steps("Run backupctl start.", goal="", result="The backup job has finished."),
     )
     [statement] = summarise(episode(*TURNS[:3], *chatter, *TURNS[3:]), (), model).statements
@@ -98,6 +98,7 @@ def test_a_long_conversation_is_read_in_parts_that_know_the_steps_before() -> No
     assert all(count_request(request) + MAX_OUTPUT_TOKENS <= CONTEXT_TOKENS for request in model.requests)
     assert "<so_far>\nLook at /var/log/backup.log with tail.\n</so_far>" in model.questions[1]
     assert statement.text.startswith("Mend the backup job.\n1. Look at")
+    assert statement.text.endswith("\n2. Run backupctl start.\n→ The backup job has finished.")
 
 
 CHATTER = tuple(Message("tool", f"line {n}: " + "all is well here and there " * 60) for n in range(6))
@@ -116,6 +117,16 @@ def test_steps_with_which_the_next_part_begins_again_stand_once_and_others_stay(
     [statement] = summarise(episode(*TURNS, *CHATTER), (), model).statements
     assert len(model.requests) == 2
     assert f"1. {look}\n2. {run}\n3. {run}\n4. {look}\n→" in statement.text
+
+
+def test_a_step_is_held_against_what_the_model_has_read_and_the_steps_so_far() -> None:
+    look, space, ahead = "Look at /var/log/backup.log.", "See that /mnt/vault is full.", "Remove snapshots."
+    again, run = "Look at /var/log/backup.log again.", "Run backupctl start."
+    # The snapshots are spoken of in the second part only, and the file in the first only.
+    model = ScriptedModel(steps(look, space, "Remove snapshots older than 30 days."), steps(again, ahead, run))
+    [statement] = summarise(episode(*TURNS[:3], *CHATTER, *TURNS[3:]), (), model).statements
+    assert len(model.requests) == 2
+    assert f"1. {look}\n2. {space}\n3. {again}\n4. {ahead}\n5. {run}\n" in statement.text
 
 
 def test_no_step_of_a_long_procedure_and_no_end_of_a_long_step_is_lost() -> None:

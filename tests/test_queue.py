@@ -1,18 +1,22 @@
 """The queue over a real server that speaks Ollama's format: nothing is lost, nothing doubled, the receipt is true."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection, insert, select
 
-from mcp_memory import backlog
+from mcp_memory import backlog, queue
 from mcp_memory.errors import ModelUnavailableError
 from mcp_memory.language_model import LanguageModel
 from mcp_memory.memory import Memory
 from mcp_memory.queue import BACK_OFF
-from mcp_memory.records import STATES
+from mcp_memory.records import STATES, Job
+from mcp_memory.schema import jobs
 from mcp_memory.settings import load_settings
+from mcp_memory.stores import Stores
 from tests.conftest import Clock, Opener
 from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, facts, failure, kept_back, part, reply
 
@@ -77,12 +81,11 @@ def test_what_holds_nothing_leaves_search_and_stays_in_the_list(memory: Memory, 
         failure(503, {"error": "server busy, please try again. maximum pending requests exceeded"}),
         failure(404, {"error": "model 'tiny' not found"}),
         failure(404, {"error": 'model "tiny" not found, try pulling it first'}),
-        failure(500, {"error": "llama runner process has terminated"}),
         Step(status=None, ending="reset"),
         Step([part('{"kind": "about')], ending="reset"),
         Step([part('{"kind"'), json.dumps({"error": "model 'tiny' not found"}) + "\n"]),
     ],
-    ids=["busy", "missing", "missing, older text", "crashed", "reset", "cut off", "removed midway"],
+    ids=["busy", "missing", "missing, older text", "reset", "cut off", "removed midway"],
 )
 def test_a_server_in_trouble_leaves_the_words_searchable_and_is_asked_again(
     memory: Memory, server: OllamaServer, clock: Clock, step: Step
@@ -137,10 +140,10 @@ def test_a_model_that_is_away_is_told_once_in_the_next_search(open_memory: Opene
 
 def wait_for_jobs(memory: Memory) -> None:
     """Until every job is done, looking again whenever the queue has changed."""
-    queue = memory._parts.queue
-    queue.start()
-    with queue._changed:
-        assert queue._changed.wait_for(lambda: not backlog.count_jobs(memory.stores.log).n_waiting, 3 * PATIENCE_S)
+    worker = memory._parts.queue
+    worker.start()
+    with worker._changed:
+        assert worker._changed.wait_for(lambda: not backlog.count_jobs(memory.stores.log).n_waiting, 3 * PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -179,9 +182,9 @@ def test_a_job_that_never_succeeds_leaves_the_persons_words(memory: Memory, serv
     wait_for_jobs(memory)
     [kept] = memory.list()
     assert (kept.text, kept.state, kept.model) == ("I keep bees", "active", "")
-    queue = backlog.count_jobs(memory.stores.log)
-    assert (queue.n_waiting, queue.n_failed) == (0, 1)
-    assert "no JSON" in queue.last_error
+    counted = backlog.count_jobs(memory.stores.log)
+    assert (counted.n_waiting, counted.n_failed) == (0, 1)
+    assert "no JSON" in counted.last_error
 
 
 @pytest.mark.parametrize(
@@ -198,6 +201,178 @@ def test_thoughts_fences_and_prose_around_an_answer_do_no_harm(
     facts = json.dumps({"kind": "about_user", "facts": ["The user keeps bees."]})
     server.script(answer(content.replace("{}", facts)))
     assert [receipt.text for receipt in memory.add("I keep bees").results] == ["The user keeps bees."]
+
+
+CRASHED = failure(500, {"error": "llama runner process has terminated"})
+
+
+@pytest.mark.parametrize("step", [CRASHED, Step(ending="hold")], ids=["crashes", "takes too long"])
+def test_a_text_at_which_the_model_fails_is_put_off_and_others_go_on(
+    open_memory: Opener, server: OllamaServer, step: Step
+) -> None:
+    memory = open_with(open_memory, server, llm_timeout_s=1.0)
+    server.installed = ["tiny"]
+    server.script(step, facts("The user has a cat."))
+    [receipt] = memory.add("I keep bees", run_id="a").results
+    assert (receipt.status, "model_unavailable" in receipt.reason) == ("queued", True)
+    settle(memory)
+    assert [receipt.text for receipt in memory.add("I have a cat", run_id="b").results] == ["The user has a cat."]
+    assert waiting_jobs(memory) == [(1, BACK_OFF[0])]
+    assert texts(memory, "raw") == ["I keep bees"]
+
+
+def test_a_text_at_which_the_model_always_fails_keeps_its_words(
+    memory: Memory, server: OllamaServer, clock: Clock
+) -> None:
+    server.installed = ["tiny"]
+    server.script(*[CRASHED] * (len(BACK_OFF) + 1))
+    memory.add("I keep bees")
+    for pause in BACK_OFF:
+        clock.advance(seconds=pause.total_seconds() + 1)
+        settle(memory)
+    wait_for_jobs(memory)
+    assert texts(memory) == ["I keep bees"]
+    assert len(server.asked("facts")) == len(BACK_OFF) + 1
+    assert backlog.count_jobs(memory.stores.log).n_failed == 1
+
+
+def test_a_failing_server_is_asked_once_in_a_pause_whatever_waits(open_memory: Opener, server: OllamaServer) -> None:
+    memory = open_with(open_memory, server, llm_retry_s=3600.0)
+    server.installed = ["tiny"]
+    server.script(CRASHED)
+    for n in range(3):
+        assert "llama runner" in memory.add(f"I keep {n} bees").results[0].reason
+    assert len(server.asked("facts")) == 1
+    assert sorted(attempts for attempts, _ in waiting_jobs(memory)) == [0, 0, 1]
+
+
+@pytest.mark.parametrize("installed", [["another"], None], ids=["without the model", "that fails at everything"])
+def test_at_a_failing_server_where_the_model_cannot_be_asked_all_wait(
+    memory: Memory, server: OllamaServer, installed: list[str] | None
+) -> None:
+    server.installed = installed
+    server.script(CRASHED)
+    memory.add("I keep bees")
+    assert waiting_jobs(memory) == [(0, timedelta(0))]
+
+
+def waiting_jobs(memory: Memory) -> list[tuple[int, timedelta]]:
+    """The attempts at each waiting job, and in what time it is due."""
+    with memory.stores.log.reading() as connection:
+        rows = connection.execute(select(jobs).where(jobs.c.state == "waiting").order_by(jobs.c.id)).all()
+    return [(row.attempts, max(row.next_at - memory.stores.clock(), timedelta(0))) for row in rows]
+
+
+def settle(memory: Memory) -> None:
+    """Until no job is due and no trouble is left, looking again whenever the queue has changed."""
+    worker = memory._parts.queue
+    worker.start()
+    with worker._changed:
+        assert worker._changed.wait_for(lambda: worker._is_idle() and not worker.trouble, PATIENCE_S)
+
+
+def test_half_an_emoji_in_an_answer_does_no_harm(memory: Memory, server: OllamaServer) -> None:
+    server.script(answer(r'{"kind": "about_user", "facts": ["The user keeps bees \ud83d."]}'))
+    assert [receipt.text for receipt in memory.add("I keep bees").results] == ["The user keeps bees."]
+
+
+def test_an_unexpected_error_puts_its_job_off_and_others_go_on(
+    memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    fail_at(monkeypatch, "work_off", "I keep bees")
+    server.script(facts("The user has a cat."))
+    assert [receipt.status for receipt in memory.add("I keep bees", run_id="a").results] == ["queued"]
+    assert [receipt.text for receipt in memory.add("I have a cat", run_id="b").results] == ["The user has a cat."]
+    assert waiting_jobs(memory) == [(1, BACK_OFF[0])]
+    assert backlog.count_jobs(memory.stores.log).last_error == "ZeroDivisionError"
+    assert "unexpected error in job" in caplog.text
+
+
+def test_words_that_cannot_even_be_kept_stay_as_they_wait_and_others_go_on(
+    memory: Memory, server: OllamaServer, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_at(monkeypatch, "work_off", "I keep bees")
+    fail_at(monkeypatch, "keep_words", "I keep bees")
+    memory.add("I keep bees")
+    for pause in BACK_OFF:
+        clock.advance(seconds=pause.total_seconds() + 1)
+        settle(memory)
+    assert job_states(memory) == ["failed"]
+    assert [hit.memory.text for hit in memory.search("bees").hits] == ["I keep bees"]
+
+
+def fail_at(monkeypatch: pytest.MonkeyPatch, step: str, text: str) -> None:
+    """Put an error of our own into what the queue does with one text."""
+    real = getattr(queue, step)
+
+    def failing(job: Job, stores: Stores, *others: Any) -> Any:
+        episode = backlog.get_episode(stores.log, job.episode_id)
+        if episode and episode.messages[0].content == text:
+            raise ZeroDivisionError(text)
+        return real(job, stores, *others)
+
+    monkeypatch.setattr(queue, step, failing)
+
+
+def test_an_add_to_a_run_that_is_put_off_is_answered_at_once_with_the_reason(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server, add_wait_s=50.0)
+    server.script(answer("no"), answer("no"))
+    assert "no JSON" in memory.add("I keep bees", run_id="a").results[0].reason
+    with ThreadPoolExecutor() as others:
+        [receipt] = others.submit(memory.add, "I have a cat", run_id="a").result(PATIENCE_S).results
+    assert receipt.status == "queued"
+    assert "another text of its run comes first: model_output: the answer is no JSON" in receipt.reason
+
+
+def test_an_add_whose_words_are_deleted_meanwhile_is_answered_at_once(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server, add_wait_s=50.0)
+    server.script(kept_back(NOTHING))
+    with ThreadPoolExecutor() as others:
+        first = others.submit(memory.add, "I keep bees", run_id="a")
+        server.wait_until_held()
+        second = others.submit(memory.add, "I have a cat", run_id="b")
+        worker = memory._parts.queue
+        with worker._changed:
+            # Two adds have woken the queue.
+            assert worker._changed.wait_for(lambda: worker._n_wakes == 2, PATIENCE_S)
+        [cat] = [record for record in memory.list() if "cat" in record.text]
+        memory.delete(cat.id)
+        assert [receipt.status for receipt in second.result(PATIENCE_S).results] == ["queued"]
+        server.release()
+        assert [receipt.status for receipt in first.result(PATIENCE_S).results] == ["ignored"]
+
+
+def test_texts_that_cannot_be_read_are_told_once_when_put_off_and_once_when_given_up(
+    memory: Memory, server: OllamaServer, clock: Clock, open_memory: Opener
+) -> None:
+    server.script(*[answer("no")] * 16)
+    memory.add("I keep bees")
+    memory.add("I have a cat")
+    assert memory.search("bees").notice == (
+        "2 texts could not be read by the language model yet; they stay word for word and are tried again."
+    )
+    for pause in BACK_OFF:
+        assert memory.search("bees").notice == ""
+        clock.advance(seconds=pause.total_seconds() + 1)
+        settle(memory)
+    assert memory.search("bees").notice == ("2 texts could not be read by the language model and stay word for word.")
+    assert memory.search("bees").notice == ""
+    memory.close()
+    again = open_with(open_memory, server)
+    again.warm()
+    assert again.search("bees").notice == ""
+
+
+def test_a_text_that_was_read_at_last_is_not_told_of(memory: Memory, server: OllamaServer, clock: Clock) -> None:
+    server.script(answer("no"), answer("no"), facts("The user keeps bees."))
+    memory.add("I keep bees")
+    clock.advance(seconds=BACK_OFF[0].total_seconds() + 1)
+    settle(memory)
+    assert memory.search("bees").notice == ""
 
 
 RASH, THE_RASH = "Maria Quintela gave me a rash", "Maria Quintela gave the user a rash."
@@ -290,6 +465,37 @@ def test_jobs_of_a_run_are_done_in_order_with_what_came_before_as_context(
     assert "<earlier>" not in asked[0]
 
 
+def test_a_call_without_a_run_does_not_wait_for_another_that_is_put_off(memory: Memory, server: OllamaServer) -> None:
+    server.script(answer("no"), answer("no"), facts("The user has a cat."))
+    assert [receipt.status for receipt in memory.add("I keep bees").results] == ["queued"]
+    assert [receipt.text for receipt in memory.add("I have a cat").results] == ["The user has a cat."]
+
+
+def test_however_many_wait_for_one_that_is_put_off_others_are_found(open_memory: Opener, clock: Clock) -> None:
+    log = open_memory().stores.log
+    later = clock() + timedelta(hours=1)
+    with log.writing() as connection:
+        for n in range(1000):
+            due = later if n == 0 else clock()
+            insert_job(connection, f"{n:012}", run_id="slow", next_at=due)
+    assert backlog.next_job(log, clock()) == (None, later)
+    with log.writing() as connection:
+        insert_job(connection, f"{2000:012}", run_id="other", next_at=clock() + timedelta(minutes=1))
+        insert_job(connection, f"{2001:012}", run_id="other", next_at=clock())
+    assert backlog.next_job(log, clock()) == (None, clock() + timedelta(minutes=1))
+    clock.advance(minutes=1)
+    job, _ = backlog.next_job(log, clock())
+    assert job
+    assert job.id == f"{2000:012}"
+
+
+def insert_job(connection: Connection, identifier: str, **fields: Any) -> None:
+    """A waiting job of an episode of its own."""
+    usual = {"user_id": "ana", "episode_id": identifier, "task": "extract", "state": "waiting", "attempts": 0}
+    usual |= {"last_error": "", "created_at": fields["next_at"]}
+    connection.execute(insert(jobs).values(id=identifier, **(usual | fields)))
+
+
 def test_what_waits_at_the_end_is_done_by_the_next_process(open_memory: Opener, server: OllamaServer) -> None:
     away = open_memory(add_wait_s=0.0)
     for n in range(8):
@@ -377,3 +583,51 @@ def test_a_conversation_becomes_one_procedure_to_which_all_its_words_lead(memory
     )
     assert [raw.superseded_by for raw in memory.list(states=["distilled"])] == [kept.id, kept.id]
     assert memory.search("How do I mend the backup job?").hits[0].memory.id == kept.id
+
+
+MENDING = [
+    {"role": "user", "content": "the backup job fails, see /var/log/backup.log"},
+    {"role": "tool", "content": "$ backupctl start\nfinished", "name": "shell"},
+]
+
+
+def test_words_that_wait_already_become_a_procedure_when_one_is_asked_for(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_memory(add_wait_s=0.0)
+    said = [receipt.id for receipt in memory.add(messages=MENDING).results]
+    for _ in range(2):
+        asked = memory.add(messages=MENDING, kind="procedure").results
+        assert [receipt.id for receipt in asked] == said
+        # The same again is on its way.
+        assert memory.stats()["jobs"] == 2
+    memory.close()
+    server.script(NOTHING, answer(json.dumps({"goal": "", "steps": ["Run backupctl start."], "result": ""})))
+    again = open_with(open_memory, server)
+    wait_for_jobs(again)
+    assert texts(again) == ["1. Run backupctl start."]
+
+
+def test_a_procedure_of_known_words_is_said_to_wait_until_it_is_there(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server)
+    known = [receipt.id for receipt in memory.add(messages=MENDING, infer=False).results]
+    server.script(failure(503, ""), answer(json.dumps({"goal": "", "steps": ["Run backupctl start."], "result": ""})))
+    told = memory.add(messages=MENDING, kind="procedure").results
+    assert [(receipt.status, receipt.id) for receipt in told] == [("queued", identifier) for identifier in known]
+    wait_for_jobs(memory)
+    assert [record.text for record in memory.list(filters={"kind": "procedure"})] == ["1. Run backupctl start."]
+
+
+def test_every_input_is_told_of_after_the_reading_too(memory: Memory, server: OllamaServer) -> None:
+    known = memory.add("I keep bees", infer=False).results[0]
+    server.script(NOTHING, facts("The user has a cat."))
+    said = [{"role": "user", "content": text} for text in (" ", "I keep bees", "I have a cat")]
+    told = memory.add(messages=said, kind="note").results
+    assert [(receipt.status, receipt.text) for receipt in told] == [
+        ("added", "The user has a cat."),
+        ("ignored", " "),
+        ("duplicate", "I keep bees"),
+    ]
+    assert told[2].id == known.id

@@ -52,6 +52,7 @@ def test_of_a_cut_answer_only_complete_statements_count_and_it_is_never_whole(en
         ('{"kind": "about_user", "facts": [{"text": "bees"}]}', "no list"),
         ('{"kind": "about_user", "facts": [1]}', "no list"),
         ("{" * 5000, "no JSON|broken JSON|kind is missing"),
+        ('{"kind": "about_user", "facts": ' + "[" * 5000 + "]" * 5000 + "}", "no list|broken JSON|kind is missing"),
     ],
 )
 def test_an_answer_of_another_shape_is_refused_and_never_taken_for_nothing_to_remember(text: str, why: str) -> None:
@@ -94,6 +95,21 @@ def test_repetitions_and_loops_are_bounded() -> None:
     read = read_extraction(json.dumps({"kind": "about_user", "facts": facts}), is_complete=True)
     assert len(read.statements) == MAX_STATEMENTS
     assert read.statements[:2] == ("The user keeps bees.", "The user has 0 hives.")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "read"),
+    [
+        (r"The user keeps bees \ud83d.", "The user keeps bees."),
+        (r"The user keeps bees \ud83d\ud83dand wasps.", "The user keeps bees and wasps."),
+        (r"The user keeps bees \u0000 and wasps.", "The user keeps bees and wasps."),
+        (r"The user keeps \u001b[31mbees\u009b.", "The user keeps [31mbees."),
+        (r"The user keeps bees \ud83d\udc1d,\tand\n wasps.", "The user keeps bees 🐝,\tand\n wasps."),
+    ],
+)
+def test_what_no_store_can_hold_is_taken_out(spelled: str, read: str) -> None:
+    found = read_extraction(f'{{"kind": "about_user", "facts": ["{spelled}"]}}', is_complete=True)
+    assert found.statements == (read,)
 
 
 @given(st.text())
