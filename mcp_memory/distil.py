@@ -21,6 +21,7 @@ from .guards import (
     Source,
     check,
     dates_beside,
+    names_in,
     names_the_user,
     only_confirms,
     only_repeats_a_request,
@@ -29,21 +30,26 @@ from .guards import (
 )
 from .prompts import Prompt, Task, language_name, load_prompt, sayer
 from .records import About, Episode, Message
-from .redact import redact
+from .redact import PLACEHOLDER, redact
 from .replies import AGENT_SCHEMA, EXTRACTION_SCHEMA, KEEPING_SCHEMA, Extraction, Gate, read_extraction
 from .sift import (
+    CODE,
+    QUOTE,
     asks_to_remember,
+    has_word,
     holds_only_pasted,
     is_mere_courtesy,
     is_only_asking,
     is_own_statement,
     is_question,
     is_riddle,
+    language_of,
     readable,
     says_to_keep,
     sentences,
     speaks_in_first_person,
 )
+from .tense import speaks_of_change
 from .text import detect_language
 from .written_dates import dates_in
 
@@ -215,10 +221,45 @@ def _read(
         # Without the days: a statement that was not dated must not take the day on which it was said.
         source = Source(piece, context, language, prompt.marks)
         read = list(_checked(extraction, source, reading, prompt, distilled))
+        if extraction.gate == "other" and not read and _is_telling(piece, reading, language):
+            read = _insisted(request, source, reading, prompt, distilled, ask)
         yield from (replace(item, text=_dated(item.text, source, episode)) for item in read)
         if extraction.gate == "other" and reading.keeps_words:
             covered = {own_words(item.text, source) for item in read}
             pieces = [item for item in _own_sentences(piece, before) if item[0] not in covered] + pieces
+
+
+def _is_telling(piece: str, reading: _Reading, language: str) -> bool:
+    """Whether a piece is one sentence in which somebody tells of themselves, with a name or of a change.
+
+    Of such a sentence a model's "nothing" is not believed: small ones pass over "I moved to Turin.".
+    """
+    return (
+        reading.task == "extract"
+        and len(sentences(piece)) == 1
+        and is_own_statement(piece)
+        and CODE not in piece
+        and QUOTE not in piece
+        and not is_riddle(piece)
+        and not has_word(piece, language_of(language).wants)
+        and (speaks_of_change(piece, language) or any(names_in(piece.replace(PLACEHOLDER, ""), language)))
+    )
+
+
+def _insisted(
+    request: Sequence[Mapping[str, str]],
+    source: Source,
+    reading: _Reading,
+    prompt: Prompt,
+    distilled: Distilled,
+    ask: Ask,
+) -> list[Statement]:
+    """What a model says of a piece when it cannot say that there is nothing; where that will not do, the words stay."""
+    _, extraction = _asked(request, KEEPING_SCHEMA, ask)
+    read = list(_checked(extraction, source, reading, prompt, distilled)) if extraction else []
+    if not read:
+        distilled.undecided.update(reading.sources)
+    return read
 
 
 def _dated(statement: str, source: Source, episode: Episode) -> str:

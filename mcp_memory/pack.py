@@ -95,10 +95,14 @@ def memory_payload(memory: Memory) -> dict[str, Any]:
         "observed_at": memory.observed_at.isoformat(),
         "created_at": memory.created_at.isoformat(),
         "expires_at": memory.expires_at.isoformat() if memory.expires_at else "",
+        "valid_from": memory.valid_from.isoformat() if memory.valid_from else "",
+        "invalid_at": memory.invalid_at.isoformat() if memory.invalid_at else "",
+        # What came of it, or took its place.
+        "leads_to": memory.superseded_by.split(),
         "episode_id": memory.episode_id,
         "metadata": dict(memory.metadata),
     }
-    return {name: value for name, value in fields.items() if value not in ("", {})}
+    return {name: value for name, value in fields.items() if value not in ("", {}, [])}
 
 
 def _share(result: SearchResult) -> int:

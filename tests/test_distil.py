@@ -69,7 +69,7 @@ def test_what_was_said_before_stands_above_and_resolves_pronouns() -> None:
 def test_earlier_messages_of_the_same_call_stand_above_too() -> None:
     model = ScriptedModel()
     distil(episode("my brother Oswin is here", Message("assistant", "Nice."), "he bakes bread"), (), NOBODY, model)
-    assert "User: my brother Oswin is here\nAssistant: Nice." in model.questions[1]
+    assert "User: my brother Oswin is here\nAssistant: Nice." in model.questions[-1]
 
 
 def test_known_statements_and_the_users_profile_are_shown_numbered() -> None:
@@ -220,9 +220,33 @@ def test_a_secret_that_is_a_date_is_neither_shown_nor_stored() -> None:
     assert [statement.text for statement in distilled.statements] == ["The user moved to Ghent."]
 
 
+@pytest.mark.parametrize(
+    "said", ["I moved to Turin.", "I live in Turin now.", "my cat is called Miso", "Ich wohne in Graz."]
+)
+def test_nothing_is_not_believed_of_a_sentence_that_tells_of_oneself_with_a_name_or_of_a_change(said: str) -> None:
+    statement = {"I": "The user has news.", "m": "The user's cat is called Miso."}.get(said[0], "")
+    model = ScriptedModel(NOTHING, facts(said if said.startswith("Ich") else statement.replace("has news", said[2:-1])))
+    distilled = distil(episode(said), (), NOBODY, model)
+    assert len(model.requests) == 2
+    assert len(distilled.statements) == 1
+
+
+def test_where_a_model_insists_on_nothing_the_words_stay() -> None:
+    distilled = distil(episode("I moved to Turin."), (), NOBODY, ScriptedModel(NOTHING))
+    assert (distilled.statements, distilled.undecided) == ([], {0})
+
+
+@pytest.mark.parametrize(
+    "said", ["I'm so tired today", "I need a poem about Turin", "What do I do in Turin?", "ok thanks"]
+)
+def test_nothing_is_believed_of_moods_orders_and_questions(said: str) -> None:
+    distilled = distil(episode(said), (), NOBODY, ScriptedModel(NOTHING))
+    assert (distilled.statements, distilled.undecided) == ([], set())
+
+
 def test_messages_left_out_are_neither_read_nor_shown() -> None:
     model = ScriptedModel()
-    distil(episode("I have a rash.", "I live in Ghent."), {0}, NOBODY, model)
+    distil(episode("I have a rash.", "I sing in a choir."), {0}, NOBODY, model)
     assert len(model.requests) == 1
     assert "rash" not in model.questions[0]
 

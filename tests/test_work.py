@@ -137,10 +137,10 @@ def test_what_expired_and_what_another_agent_says_of_itself_is_no_context(
     memory.add("I keep bees.", infer=False)
     clock.advance(hours=2)
     server.script(NOTHING)
-    memory.add("I feed the bees of Ottokar")
+    memory.add("I feed the bees of my guest")
     [asked] = server.asked("facts")
     assert "I keep bees." in asked
-    assert "guest" not in asked
+    assert "Ottokar" not in asked
     assert "timeout" not in asked
 
 
@@ -168,11 +168,11 @@ def test_words_go_with_the_last_statement_that_was_read_out_of_them(memory: Memo
 
 def test_words_of_which_nothing_came_can_be_deleted(memory: Memory, server: OllamaServer) -> None:
     server.script(NOTHING, NOTHING)
-    [receipt] = memory.add("the weather here is dreadful, says my Zelda").results
+    [receipt] = memory.add("the weather over here is dreadful, as always").results
     assert receipt.status == "ignored"
     memory.delete(receipt.id)
     memory.add("I love her a lot")
-    assert "Zelda" not in server.asked("facts")[-1]
+    assert "dreadful" not in server.asked("facts")[-1]
 
 
 def test_a_known_memory_deleted_while_it_is_shown_to_the_model_leaves_no_trace(
