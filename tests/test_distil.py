@@ -221,14 +221,21 @@ def test_a_secret_that_is_a_date_is_neither_shown_nor_stored() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["I moved to Turin.", "I live in Turin now.", "my cat is called Miso", "Ich wohne in Graz."]
+    ("said", "statement"),
+    [
+        ("I moved to Turin.", "The user moved to Turin."),
+        ("I live in Turin now.", "The user lives in Turin now."),
+        ("my cat is called Miso", "The user's cat is called Miso."),
+        ("Ich wohne in Graz.", "Der Nutzer wohnt in Graz."),
+    ],
 )
-def test_nothing_is_not_believed_of_a_sentence_that_tells_of_oneself_with_a_name_or_of_a_change(said: str) -> None:
-    statement = {"I": "The user has news.", "m": "The user's cat is called Miso."}.get(said[0], "")
-    model = ScriptedModel(NOTHING, facts(said if said.startswith("Ich") else statement.replace("has news", said[2:-1])))
+def test_nothing_is_not_believed_of_a_sentence_that_tells_of_oneself_with_a_name_or_of_a_change(
+    said: str, statement: str
+) -> None:
+    model = ScriptedModel(NOTHING, facts(statement))
     distilled = distil(episode(said), (), NOBODY, model)
+    assert [item.text for item in distilled.statements] == [statement]
     assert len(model.requests) == 2
-    assert len(distilled.statements) == 1
 
 
 def test_where_a_model_insists_on_nothing_the_words_stay() -> None:
