@@ -135,7 +135,10 @@ def _ends_any(text: str, language: str) -> bool:
 
 def _ends(said: Comparison, earlier: Told, later: Told) -> bool:
     return _may_meet(earlier, later) and (
-        _ends_by_itself(earlier, later) or _names_what_it_replaces(said, earlier, later) or _sets(said, earlier, later)
+        _ends_by_itself(earlier, later)
+        or _names_what_it_replaces(said, earlier, later)
+        or _sets(said, earlier, later)
+        or _puts_off(earlier, later)
     )
 
 
@@ -168,14 +171,27 @@ def _names_what_it_replaces(said: Comparison, earlier: Told, later: Told) -> boo
     """Whether the later one says what took the place of the value that the earlier one gives: "from Graz to Turin"."""
     changes = changes_in(later.text, later.language)
     is_home = "home" in (earlier.fact_type, later.fact_type)
-    is_replaced = "replaced" in changes or ("moved" in changes and is_home)
+    # An end alone may be another's: who "sold the boat to Bosch" may work there still.
+    is_exchanged = "replaced" in changes or changes >= {"ended", "begun"}
+    is_replaced = is_exchanged or ("moved" in changes and is_home)
     if not is_replaced and not (changes and _is_same_key(earlier, later)):
         return False
     old, new = stated_terms(said.earlier, earlier.language), stated_terms(said.later, later.language)
-    texts = (stated_terms(told.text, told.language) for told in (earlier, later))
-    return (
-        bool(old) and bool(without(new, old)) and is_same_subject(earlier, later) and all(holds(t, old) for t in texts)
-    )
+    before, after = (stated_terms(told.text, told.language) for told in (earlier, later))
+    # Who sells a Škoda Octavia says "the Octavia".
+    is_named = bool(old) and 2 * len(without(old, after)) <= len(old)
+    return is_named and bool(without(new, old)) and is_same_subject(earlier, later) and holds(before, old)
+
+
+def _puts_off(earlier: Told, later: Told) -> bool:
+    """Whether the later one gives another date to what the earlier one gives a date: "has been pushed back to …"."""
+    if "replaced" not in changes_in(later.text, later.language) or not is_same_subject(earlier, later):
+        return False
+    dates = dates_in(earlier.text), dates_in(later.text)
+    frame = stated_terms(earlier.text, earlier.language)
+    # All but its verb: "leaves" has become "has been pushed back".
+    left = without(frame, stated_terms(later.text, later.language))
+    return len(dates[0]) == len(dates[1]) == 1 and dates[0] != dates[1] and len(left) <= 1 < len(frame)
 
 
 def _sets(said: Comparison, earlier: Told, later: Told) -> bool:

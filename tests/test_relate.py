@@ -78,6 +78,16 @@ def test_other_words_alone_do_not_set_them_apart(one: str, other: str) -> None:
             told("The user changed the wifi password to fig."),
             ("plum", "fig"),
         ),
+        (
+            told("Der Nutzer fährt einen Škoda Fabia.", "uses"),
+            told("Der Nutzer hat den Fabia verkauft und fährt jetzt einen Fiat.", "other"),
+            ("Škoda Fabia", "Fiat"),
+        ),
+        (
+            told("The user's train to Lille leaves on 4 May 2026.", "time", "the user's train to Lille"),
+            told("The user's train to Lille has been postponed to 6 May 2026.", "time", "the user's train to Lille"),
+            ("4 May 2026", "6 May 2026"),
+        ),
     ],
     ids=[
         "one home",
@@ -88,6 +98,8 @@ def test_other_words_alone_do_not_set_them_apart(one: str, other: str) -> None:
         "a name and its title",
         "a person's own words",
         "what the user did with it",
+        "sold, and another one now",
+        "put off",
     ],
 )
 def test_a_new_value_of_what_there_is_one_of_or_a_change_in_words_ends_the_old(
