@@ -1,7 +1,7 @@
 """The durable queue in the log: which episodes wait for the language model, and what they are to be read with."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import case, func, or_, select, update
@@ -28,12 +28,14 @@ class Waiting:
 def next_job(log: Log, now: datetime) -> tuple[Job | None, datetime | None]:
     """The oldest job that is due, and else when the next one is.
 
-    In a run each waits for those before it; a call without a run waits for nobody.
+    In a run each waits for those before it; a call without a run waits for nobody. One that was put off for longer than
+    any is comes of a clock that has been set back since.
     """
     first_of_runs = select(func.min(jobs.c.id)).where(jobs.c.state == "waiting").group_by(*_RUN)
     is_first = jobs.c.id.in_(first_of_runs)
     with log.reading() as connection:
-        due = select(jobs).where(is_first, jobs.c.next_at <= now).order_by(jobs.c.id).limit(1)
+        is_due = or_(jobs.c.next_at <= now, jobs.c.next_at > now + 2 * MAX_PUT_OFF)
+        due = select(jobs).where(is_first, is_due).order_by(jobs.c.id).limit(1)
         if row := connection.execute(due).first():
             return _job(row), None
         return None, connection.scalar(select(func.min(jobs.c.next_at)).where(is_first))
@@ -122,6 +124,8 @@ def get_episode(log: Log, episode_id: str) -> Episode | None:
     return None if row is None else _episode(row)
 
 
+# No job is put off for longer.
+MAX_PUT_OFF = timedelta(hours=1)
 # A text, as its hash, and who said it: two people's words are two memories.
 Said = tuple[str, str]
 
@@ -153,16 +157,17 @@ def forgotten_in(log: Log, episode: Episode) -> set[int]:
             )
         ).all()
         came = {identifier for row in rows for identifier in row.superseded_by.split()}
-        deleted = set(
-            connection.scalars(select(memories.c.id).where(memories.c.id.in_(came), memories.c.state == "deleted"))
+        deleted = connection.execute(
+            select(memories.c.id, memories.c.revision).where(memories.c.id.in_(came), memories.c.state == "deleted")
         )
-    gone = {
-        (row.hash, row.speaker)
-        for row in rows
-        # Another episode's row stands for a message that was known already when it was said again.
-        if (row.episode_id == episode.id or row.revision > episode.id)
-        and (row.state == "deleted" or not deleted.isdisjoint(row.superseded_by.split()))
-    }
+        deleted_at = {row.id: row.revision for row in deleted}
+    gone = set()
+    for row in rows:
+        deletions = [deleted_at[i] for i in row.superseded_by.split() if i in deleted_at]
+        deletions += [row.revision] if row.state == "deleted" else []
+        # What another episode brought, and the user deleted before this one, has been said again.
+        if deletions and (row.episode_id == episode.id or max(deletions) > episode.id):
+            gone.add((row.hash, row.speaker))
     return {place for place, key in enumerate(keys) if key in gone}
 
 

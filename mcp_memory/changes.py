@@ -161,8 +161,8 @@ def _cancel_jobs(connection: Connection, memory: Memory) -> None:
     void = [
         job.id
         for job in waiting
-        if (job.episode_id == memory.episode_id and not job.has_raw)
-        or all(message["content"] == memory.text for message in job.messages)
+        if not job.has_raw
+        and (job.episode_id == memory.episode_id or all(message["content"] == memory.text for message in job.messages))
     ]
     if void:
         connection.execute(update(jobs).where(jobs.c.id.in_(void)).values(state="cancelled"))

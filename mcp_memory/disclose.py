@@ -1,10 +1,31 @@
 """What a language model may see of a message: its secrets replaced, its relative dates resolved beside their words."""
 
 from bisect import bisect_right
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from .dates import resolve
 from .redact import PLACEHOLDER, find_secrets
+
+# A shorter one may be any number: a PIN is looked for where its noun stands.
+_MIN_SPOKEN_CHARS = 6
+
+
+def spoken_secrets(texts: Iterable[str]) -> frozenset[str]:
+    """The secrets in some texts of one conversation, to be hidden where they are said again without their noun.
+
+    >>> sorted(spoken_secrets(["my password is plum-77x", "I typed plum-77x"]))
+    ['plum-77x']
+    """
+    found = {text[secret.start : secret.end] for text in texts for secret in find_secrets(text)}
+    return frozenset(value for value in found if len(value) >= _MIN_SPOKEN_CHARS)
+
+
+def without_spoken(text: str, secrets: Collection[str]) -> str:
+    """The text with these secrets replaced, the longest first."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, PLACEHOLDER)
+    return text
 
 
 def disclosed(text: str, said_at: datetime) -> str:

@@ -5,7 +5,7 @@ passed over, and every statement is checked against its source. A message that t
 reported as undecided, and its own words stay.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -15,12 +15,13 @@ import regex
 from . import budget
 from .asking import Answer, Ask, repaired
 from .dates import annotate
-from .disclose import disclosed
+from .disclose import disclosed, spoken_secrets, without_spoken
 from .errors import ModelOutputError
 from .guards import (
     Source,
     check,
     dates_beside,
+    find_flaw,
     names_in,
     names_the_user,
     only_confirms,
@@ -125,10 +126,17 @@ def distil(episode: Episode, left_out: Container[int], around: Surroundings, ask
         ModelOutputError: its answers were no answers, twice for one message.
     """
     distilled = Distilled()
+    secrets = spoken_secrets(message.content for message in (*around.earlier, *episode.messages))
+    episode = replace(episode, messages=_hidden(episode.messages, secrets))
+    around = replace(around, earlier=_hidden(around.earlier, secrets))
     for reading in _readings(episode, left_out, around):
         for statement in _read(reading, episode, around, ask, distilled):
             _note(statement, distilled)
     return distilled
+
+
+def _hidden(said: Sequence[Message], secrets: Collection[str]) -> tuple[Message, ...]:
+    return tuple(replace(message, content=without_spoken(message.content, secrets)) for message in said)
 
 
 def _note(statement: Statement, distilled: Distilled) -> None:
@@ -223,6 +231,8 @@ def _read(
         read = list(_checked(extraction, source, reading, prompt, distilled))
         if extraction.gate == "other" and not read and _is_telling(piece, reading, language):
             read = _insisted(request, source, reading, prompt, distilled, ask)
+        elif not read and reading.keeps_words and _is_beside_the_point(extraction, source):
+            distilled.undecided.update(reading.sources)
         yield from (replace(item, text=_dated(item.text, source, episode)) for item in read)
         if extraction.gate == "other" and reading.keeps_words:
             covered = {own_words(item.text, source) for item in read}
@@ -244,6 +254,13 @@ def _is_telling(piece: str, reading: _Reading, language: str) -> bool:
         and not has_word(piece, language_of(language).wants)
         and (speaks_of_change(piece, language) or any(names_in(piece.replace(PLACEHOLDER, ""), language)))
     )
+
+
+def _is_beside_the_point(extraction: Extraction, source: Source) -> bool:
+    """Whether a model read something that its text does not say, out of one in which somebody tells of themselves."""
+    flaws = {find_flaw(statement, source) for statement in extraction.statements}
+    is_own = any(is_own_statement(sentence) for sentence in sentences(source.message))
+    return extraction.gate != "other" and is_own and not flaws.isdisjoint({"leak", "support"})
 
 
 def _insisted(

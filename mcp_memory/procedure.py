@@ -6,11 +6,12 @@ many there are, sound steps all stay, and in full: an answer that does not come 
 """
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from . import budget
 from .asking import Answer, Ask, ask_twice
+from .disclose import spoken_secrets, without_spoken
 from .distil import Distilled, Statement
 from .errors import ModelOutputError
 from .guards import Source, find_flaw
@@ -74,7 +75,8 @@ def summarise(episode: Episode, left_out: Container[int], ask: Ask) -> Distilled
     if not said:
         return Distilled()
     prompt = load_prompt("procedure")
-    turns = [_turn(message) for _, message in said]
+    secrets = spoken_secrets(message.content for _, message in said)
+    turns = [_turn(replace(message, content=without_spoken(message.content, secrets))) for _, message in said]
     language = detect_language(" ".join(message.content for _, message in said if message.role == "user")[:2000])
     procedure = Procedure("", (), "")
     for part in _parts(turns):

@@ -28,7 +28,7 @@ from .work import keep_words, work_off
 logger = logging.getLogger(__name__)
 
 # How long a job is put off after each attempt of which nothing came; then the person's words are kept.
-BACK_OFF = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1))
+BACK_OFF = (timedelta(minutes=1), timedelta(minutes=10), backlog.MAX_PUT_OFF)
 _MAX_REMEMBERED_OUTCOMES = 200
 # What is wrong with the folder, and not with a job.
 _OF_FOLDER = (StorageError, ConflictError)

@@ -27,11 +27,11 @@ _SENTENCE_END = regex.compile(
 )
 _FENCED = regex.compile(r"```.*?(?:```|\Z)", regex.DOTALL)
 # After a number the mark stands for inches: it opens nothing.
-_QUOTED = regex.compile(r"(?<!\p{N})\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|「[^」]+」|『[^』]+』", regex.DOTALL)
+_QUOTED = regex.compile(r"(?<!\p{N})\"[^\"]+\"|“[^“”]+”|«[^«»]+»|„[^„“”]+[“”]|「[^「」]+」|『[^『』]+』", regex.DOTALL)
 _LOG_LINE = regex.compile(
-    r"\s*(?:[\[(<]?(?:\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?[T ,]+)?\d{1,2}:\d\d:\d\d"
+    r"\s*+(?:[\[(<]?(?:\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?[T ,]+)?\d{1,2}:\d\d:\d\d"
     r"|\p{Lu}\p{Ll}{2} +\d{1,2} \d\d:\d\d:\d\d|Traceback \(|(?:Caused by|Exception in thread)\b"
-    r"|\s+at [\w.$<>]+\(|\s+File \"|[\w.]*(?:Error|Exception|Warning)\b:"
+    r"|(?<=\s)at [\w.$<>]+\(|(?<=\s)File \"|[\w.]*(?:Error|Exception|Warning)\b:"
     r"|(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|\$ ?[a-z]|[-+]{3} |@@ "
     r"|#!|#(?:include [<\"]|define |ifn?def |endif|pragma ))"
 )

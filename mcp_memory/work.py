@@ -7,6 +7,7 @@ from types import MappingProxyType
 from . import backlog
 from .admit import admit, embed, resolve, same_text, with_lag, write
 from .describe import Description, describe
+from .disclose import spoken_secrets, without_spoken
 from .distil import Distilled, Statement, distil
 from .extract import draft_of
 from .gazetteer import Gazetteer
@@ -150,9 +151,10 @@ def _store(
 
 def _take_secrets_out(distilled: Distilled, episode: Episode) -> None:
     """Words that are to stay although they hold a secret stay without it, as statements of their own."""
+    secrets = spoken_secrets(message.content for message in episode.messages)
     for place in sorted(distilled.undecided):
-        text = episode.messages[place].content
-        if holds_secret(text):
+        text = without_spoken(episode.messages[place].content, secrets)
+        if text != episode.messages[place].content or holds_secret(text):
             distilled.undecided.discard(place)
             if not holds_only_secrets(text):
                 distilled.statements.append(

@@ -311,3 +311,19 @@ def test_a_model_that_is_away_is_reported_and_decides_nothing() -> None:
     away = ModelUnavailableError("away", hint="start it")
     with pytest.raises(ModelUnavailableError):
         distil(episode("I live in Ghent."), (), NOBODY, ScriptedModel(away))
+
+
+def test_a_secret_is_hidden_where_it_is_said_again_without_its_noun() -> None:
+    model = ScriptedModel(facts("The user typed hunter2x at the door."))
+    said = episode("The password of my lab is hunter2x", "I typed hunter2x at the door of my lab")
+    distilled = distil(said, (), NOBODY, model)
+    assert "hunter2x" not in str(model.requests)
+    assert "hunter2x" not in str(distilled.statements)
+
+
+@pytest.mark.parametrize(
+    "copied", ["Oskvald, the user's brother-in-law, gets up at 3 every day.", "The user keeps bees."]
+)
+def test_where_a_model_speaks_of_something_else_the_words_stay(copied: str) -> None:
+    distilled = distil(episode("I am allergic to penicillin"), (), NOBODY, ScriptedModel(facts(copied)))
+    assert (distilled.statements, distilled.undecided) == ([], {0})

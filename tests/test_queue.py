@@ -631,3 +631,17 @@ def test_every_input_is_told_of_after_the_reading_too(memory: Memory, server: Ol
         ("duplicate", "I keep bees"),
     ]
     assert told[2].id == known.id
+
+
+def test_a_clock_that_is_set_back_does_not_park_what_waits(
+    open_memory: Opener, server: OllamaServer, clock: Clock
+) -> None:
+    clock.advance(days=1000)
+    away = open_memory(add_wait_s=0.0)
+    away.add("I keep bees")
+    away.close()
+    clock.advance(days=-1000)
+    server.script(facts("The user keeps bees."))
+    memory = open_with(open_memory, server)
+    assert memory.settle_queue(PATIENCE_S)
+    assert texts(memory) == ["The user keeps bees."]

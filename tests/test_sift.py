@@ -156,3 +156,9 @@ def test_whoever_speaks_in_a_riddle_is_not_the_user() -> None:
 @given(st.text(max_size=300))
 def test_nothing_is_added_to_what_was_said(text: str) -> None:
     assert all(sentence in text or "[" in sentence for sentence in readable(text))
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("text", [" " * 200_000 + "x", "„" * 200_000, "“" * 200_000, "# \n" * 50_000, "> " * 100_000])
+def test_a_long_run_of_one_sign_is_read_in_no_time(text: str) -> None:
+    assert len(without_pasted(f"I live in Graz.\n{text}")) > 0

@@ -199,3 +199,39 @@ def test_words_said_again_after_their_deletion_are_read_whatever_the_clock_says(
     memory.delete(receipt.id)
     clock.advance(seconds=-2)
     assert [receipt.text for receipt in memory.add("I keep bees").results] == ["The user keeps bees."]
+
+
+def test_a_statement_deleted_while_the_same_words_wait_again_stays_deleted(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server)
+    said = "I keep bees. My rent is 920 euros."
+    both = facts("The user keeps bees.", "The user's rent is 920 euros.")
+    server.script(both, held(both))
+    _, rent = memory.add(said).results
+    adding = threading.Thread(target=memory.add, args=(said,))
+    adding.start()
+    server.wait_until_held()
+    memory.delete(rent.id)
+    server.release()
+    adding.join(PATIENCE_S)
+    assert memory.settle_queue(PATIENCE_S)
+    assert texts(memory, "active", "raw") == ["The user keeps bees."]
+
+
+def test_words_that_wait_again_leave_search_with_the_only_statement_that_was_read_out_of_them(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server)
+    rent = facts("The user's rent is 920 euros.")
+    server.script(rent, held(rent))
+    [receipt] = memory.add("My rent is 920 euros.").results
+    adding = threading.Thread(target=memory.add, args=("My rent is 920 euros.",))
+    adding.start()
+    server.wait_until_held()
+    memory.delete(receipt.id)
+    server.release()
+    adding.join(PATIENCE_S)
+    assert memory.settle_queue(PATIENCE_S)
+    assert texts(memory, "active", "raw") == []
+    assert memory.stats()["jobs"] == 0
