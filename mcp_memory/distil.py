@@ -217,6 +217,8 @@ def _read(
         around_it = "\n".join(filter(None, (context, days)))
         request = prompt.messages(language, f"{around_it}\n<message>\n{piece}\n</message>\n{_order(language)}")
         answer, extraction = _asked(request, _schema(reading, piece), ask)
+        # Of one piece a model is asked twice at most.
+        may_insist = extraction is not None and extraction.is_whole and _is_telling(piece, reading, language)
         if extraction is None or not extraction.is_whole:
             halves = _halves(piece, before)
             if halves:
@@ -229,7 +231,7 @@ def _read(
         # Without the days: a statement that was not dated must not take the day on which it was said.
         source = Source(piece, context, language, prompt.marks)
         read = list(_checked(extraction, source, reading, prompt, distilled))
-        if extraction.gate == "other" and not read and _is_telling(piece, reading, language):
+        if extraction.gate == "other" and not read and may_insist:
             read = _insisted(request, source, reading, prompt, distilled, ask)
         elif not read and reading.keeps_words and _is_beside_the_point(extraction, source):
             distilled.undecided.update(reading.sources)

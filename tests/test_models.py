@@ -309,7 +309,8 @@ def test_mistakes_are_named(given: tuple[Answered, ...], about: str, remark: str
 
 
 def test_a_model_that_finds_nothing_is_of_no_use(server: OllamaServer) -> None:
-    server.script(*answers(*[NOTHING] * 4))
+    # Of the sister it is asked twice: somebody is named, and something is to come.
+    server.script(*answers(*[NOTHING] * 5))
     result = run("check")
     assert result.exit_code == 1
     assert "tiny is of no use: it found nothing of what was to be found" in result.stdout
