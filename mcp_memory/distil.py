@@ -218,7 +218,7 @@ def _read(
         request = prompt.messages(language, f"{around_it}\n<message>\n{piece}\n</message>\n{_order(language)}")
         answer, extraction = _asked(request, _schema(reading, piece), ask)
         # Of one piece a model is asked twice at most.
-        may_insist = extraction is not None and extraction.is_whole and _is_telling(piece, reading, language)
+        may_insist = extraction is not None and extraction.is_whole
         if extraction is None or not extraction.is_whole:
             halves = _halves(piece, before)
             if halves:
@@ -231,8 +231,9 @@ def _read(
         # Without the days: a statement that was not dated must not take the day on which it was said.
         source = Source(piece, context, language, prompt.marks)
         read = list(_checked(extraction, source, reading, prompt, distilled))
-        if extraction.gate == "other" and not read and may_insist:
-            read = _insisted(request, source, reading, prompt, distilled, ask)
+        if extraction.gate == "other" and not read and _is_telling(piece, reading, language):
+            read = _insisted(request, source, reading, prompt, ask) if may_insist else []
+            distilled.undecided.update(() if read else reading.sources)
         elif not read and reading.keeps_words and _is_beside_the_point(extraction, source):
             distilled.undecided.update(reading.sources)
         yield from (replace(item, text=_dated(item.text, source, episode)) for item in read)
@@ -270,15 +271,11 @@ def _insisted(
     source: Source,
     reading: _Reading,
     prompt: Prompt,
-    distilled: Distilled,
     ask: Ask,
 ) -> list[Statement]:
-    """What a model says of a piece when it cannot say that there is nothing; where that will not do, the words stay."""
+    """What holds of what a model says of a piece when it cannot say that there is nothing."""
     _, extraction = _asked(request, KEEPING_SCHEMA, ask)
-    read = list(_checked(extraction, source, reading, prompt, distilled)) if extraction else []
-    if not read:
-        distilled.undecided.update(reading.sources)
-    return read
+    return list(_checked(extraction, source, reading, prompt, Distilled())) if extraction else []
 
 
 def _dated(statement: str, source: Source, episode: Episode) -> str:
