@@ -12,6 +12,10 @@ from .records import Episode, Job, JobTask, Memory, Message, Owner
 from .schema import episodes, jobs, memories
 from .text import content_hash
 
+# No job is put off for longer.
+MAX_PUT_OFF = timedelta(hours=1)
+# A text, as its hash, and who said it: two people's words are two memories.
+Said = tuple[str, str]
 # What jobs wait for each other in: a run, or without one the call alone.
 _RUN = (jobs.c.user_id, jobs.c.run_id, case((jobs.c.run_id == "", jobs.c.episode_id), else_=""))
 
@@ -28,17 +32,20 @@ class Waiting:
 def next_job(log: Log, now: datetime) -> tuple[Job | None, datetime | None]:
     """The oldest job that is due, and else when the next one is.
 
-    In a run each waits for those before it; a call without a run waits for nobody. One that was put off for longer than
-    any is comes of a clock that has been set back since.
+    In a run each waits for those before it; a call without a run waits for nobody.
     """
     first_of_runs = select(func.min(jobs.c.id)).where(jobs.c.state == "waiting").group_by(*_RUN)
     is_first = jobs.c.id.in_(first_of_runs)
     with log.reading() as connection:
-        is_due = or_(jobs.c.next_at <= now, jobs.c.next_at > now + 2 * MAX_PUT_OFF)
-        due = select(jobs).where(is_first, is_due).order_by(jobs.c.id).limit(1)
+        due = select(jobs).where(is_first, _is_due(jobs.c.next_at, now)).order_by(jobs.c.id).limit(1)
         if row := connection.execute(due).first():
             return _job(row), None
         return None, connection.scalar(select(func.min(jobs.c.next_at)).where(is_first))
+
+
+def _is_due(next_at: Any, now: datetime) -> Any:
+    """Whether a time, or a column of times, has come; one further off than any comes of a clock set back since."""
+    return (next_at <= now) | (next_at > now + 2 * MAX_PUT_OFF)
 
 
 def is_waiting(log: Log, job_id: str) -> bool:
@@ -75,7 +82,7 @@ def hindrance(log: Log, job_id: str, now: datetime) -> str | None:
         first = connection.execute(
             select(jobs).where(jobs.c.state == "waiting", *run).order_by(jobs.c.id).limit(1)
         ).one()
-    if first.next_at <= now:
+    if _is_due(first.next_at, now):
         return None
     return first.last_error if first.id == job_id else f"another text of its run comes first: {first.last_error}"
 
@@ -92,14 +99,17 @@ def postpone(log: Log, job: Job, *, next_at: datetime, error: str, counts: bool)
 
 def cancel(log: Log, job: Job, reason: str) -> None:
     """Take a job that can never be done out of the queue."""
-    with log.writing() as connection:
-        connection.execute(update(jobs).where(jobs.c.id == job.id).values(state="cancelled", last_error=reason))
+    _take_out(log, job, "cancelled", reason)
 
 
 def give_up(log: Log, job: Job, reason: str) -> None:
     """Take a job out of the queue of which not even the words could be kept otherwise; they stay as they wait."""
+    _take_out(log, job, "failed", reason)
+
+
+def _take_out(log: Log, job: Job, state: str, reason: str) -> None:
     with log.writing() as connection:
-        connection.execute(update(jobs).where(jobs.c.id == job.id).values(state="failed", last_error=reason))
+        connection.execute(update(jobs).where(jobs.c.id == job.id).values(state=state, last_error=reason))
 
 
 def count_jobs(log: Log, user_id: str = "") -> Waiting:
@@ -122,12 +132,6 @@ def get_episode(log: Log, episode_id: str) -> Episode | None:
     with log.reading() as connection:
         row = connection.execute(select(episodes).where(episodes.c.id == episode_id)).mappings().first()
     return None if row is None else _episode(row)
-
-
-# No job is put off for longer.
-MAX_PUT_OFF = timedelta(hours=1)
-# A text, as its hash, and who said it: two people's words are two memories.
-Said = tuple[str, str]
 
 
 def raw_rows(log: Log, episode_id: str) -> dict[Said, Memory]:
