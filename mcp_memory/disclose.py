@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from .dates import resolve
-from .redact import PLACEHOLDER, find_secrets
+from .redact import PLACEHOLDER, edited, find_secrets
 
 # A shorter one may be any number: a PIN is looked for where its noun stands.
 _MIN_SPOKEN_CHARS = 6
@@ -44,8 +44,4 @@ def disclosed(text: str, said_at: datetime) -> str:
         following = bisect_right(ends, date.start)
         if following == len(secrets) or secrets[following].start >= date.end:
             edits.append((date.end, date.end, f" ({date.iso})"))
-    parts, last = [], 0
-    for start, end, replacement in sorted(edits):
-        parts += [text[last:start], replacement]
-        last = end
-    return "".join([*parts, text[last:]])
+    return edited(text, sorted(edits))

@@ -15,7 +15,7 @@ from .date_words import LANGUAGES as DATE_WORDS
 from .languages import LANGUAGES
 from .mentions import find_mentions
 from .redact import PLACEHOLDER, holds_secret
-from .sift import has_word, is_question, language_of, sentences
+from .sift import WORD, has_word, is_question, language_of, sentences
 from .text import detect_language, fold, normalise, terms
 from .written_dates import without_dates
 
@@ -34,9 +34,8 @@ _ANNOTATION = regex.compile(r"\((\d{4}-\d\d(?:-\d\d)?)\)")
 # What makes the name before it an owner.
 _POSSESSIVES = ("'s", "’s", "s'", "s’", "的", "の")
 _I = regex.compile(r"(?:i|i['’]\w+|im|ive|ich|yo|je|j['’]\w+|io|eu|я|أنا)\b|我(?!的)|私[はが]")
-_WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 _NUMBER = regex.compile(r"\p{Nd}+")
-_WHOLE_NUMBER = regex.compile(r"\p{Nd}+(?:[.,:]\p{Nd}+)*")
+WHOLE_NUMBER = regex.compile(r"\p{Nd}+(?:[.,:]\p{Nd}+)*")
 # 1,500 and 1.500 are 1500; 1,5 is not 15, and 0.500 no group of three.
 _GROUPED = regex.compile(r"([1-9]\d{0,2})((?:,\d{3})+|(?:\.\d{3})+)([.,]\d+)?")
 # What models say about the message instead of about the person.
@@ -215,12 +214,17 @@ def _clauses(text: str, language: str) -> Iterator[str]:
 @lru_cache(maxsize=1024)
 def content_terms(text: str, language: str) -> frozenset[str]:
     """Content terms; the words for the user are left out, since a message says "I"."""
-    lowered = text.casefold()
+    lowered = without_user(text.casefold(), language)
+    words = {form for term in terms(lowered, [language or "en"]) for form in term if not form.isdigit()}
+    return frozenset(words.union(_NUMBER.findall(lowered)))
+
+
+def without_user(lowered: str, language: str) -> str:
+    """A text in lower case without the words for the user; of "the user's sister" the sister is left."""
     for name in _users(language):
         for phrase in (f"{name}'s", f"{name}’s", name):
             lowered = lowered.replace(phrase, " ")
-    words = {form for term in terms(lowered, [language or "en"]) for form in term if not form.isdigit()}
-    return frozenset(words.union(_NUMBER.findall(lowered)))
+    return lowered
 
 
 def numbers_in(text: str, language: str) -> set[str]:
@@ -229,7 +233,7 @@ def numbers_in(text: str, language: str) -> set[str]:
     words = language_of(language).numbers
     if language in ("zh", "ja"):
         return found | {str(value) for word, value in words.items() if word in text}
-    spoken = {match.group().casefold() for match in _WORD.finditer(text)}
+    spoken = {match.group().casefold() for match in WORD.finditer(text)}
     return found | {str(value) for word, value in words.items() if word in spoken}
 
 
@@ -244,11 +248,13 @@ def counts_in(text: str, language: str) -> tuple[str, ...]:
     if language in ("zh", "ja"):
         spoken = "|".join(regex.escape(word) for word in sorted(words, key=len, reverse=True))
     else:
-        spoken = _WORD.pattern
-    found = regex.findall(rf"{_WHOLE_NUMBER.pattern}|{spoken}", rest.casefold())
-    numbers = [_in_one_spelling(token) if token[0].isdecimal() else str(words.get(token, 1)) for token in found]
-    is_word_for_one = [not token[0].isdecimal() and words.get(token, 1) == 1 for token in found]
-    return tuple(number for number, is_one in zip(numbers, is_word_for_one, strict=True) if not is_one)
+        spoken = WORD.pattern
+    found = regex.findall(rf"{WHOLE_NUMBER.pattern}|{spoken}", rest.casefold())
+    return tuple(
+        _in_one_spelling(token) if token[0].isdecimal() else str(words[token])
+        for token in found
+        if token[0].isdecimal() or words.get(token, 1) != 1
+    )
 
 
 def _in_one_spelling(number: str) -> str:
@@ -266,9 +272,17 @@ def opens_with_user(text: str, language: str) -> bool:
     >>> opens_with_user("The user lives in Graz.", "en"), opens_with_user("The user's sister lives there.", "en")
     (True, False)
     """
-    lowered = text.casefold().lstrip("\"'“ ")
-    rests = [lowered[len(user) :] for user in _users(language) if lowered.startswith(user)]
-    return _I.match(lowered) is not None or any(not rest.startswith(_POSSESSIVES) for rest in rests)
+    opening = _opening(text)
+    return _I.match(opening) is not None or _names_user_first(opening, language)
+
+
+def _opening(text: str) -> str:
+    return text.casefold().lstrip("\"'“ ")
+
+
+def _names_user_first(opening: str, language: str) -> bool:
+    rests = [opening[len(user) :] for user in _users(language) if opening.startswith(user)]
+    return any(not rest.startswith(_POSSESSIVES) for rest in rests)
 
 
 def weekdays_in(text: str, language: str) -> set[int]:
@@ -278,7 +292,7 @@ def weekdays_in(text: str, language: str) -> set[int]:
     """
     if language not in DATE_WORDS or not DATE_WORDS[language].spaced:
         return set()
-    spoken = {match.group().casefold() for match in _WORD.finditer(text)}
+    spoken = {match.group().casefold() for match in WORD.finditer(text)}
     spoken |= {word.removesuffix("s") for word in spoken}
     names = DATE_WORDS[language].weekdays.split()
     return {place for place, spellings in enumerate(names) if not spoken.isdisjoint(spellings.split("|"))}
@@ -297,7 +311,7 @@ def is_named_in(key: str, everything: str, language: str) -> bool:
     if language in ("zh", "ja"):
         return key in everything
     return all(
-        fold(word)[: max(_MIN_STEM, len(word) - 2)] in everything for word in _WORD.findall(key) if len(word) >= 3
+        fold(word)[: max(_MIN_STEM, len(word) - 2)] in everything for word in WORD.findall(key) if len(word) >= 3
     )
 
 
@@ -308,10 +322,8 @@ def is_negated(text: str, language: str) -> bool:
 
 def _speaks_of_another(clause: str, statement: str, language: str) -> bool:
     """Whether a statement says of the user what its source says of "him" or of somebody named, and not of oneself."""
-    users = _users(language)
-    lowered = statement.casefold().lstrip("\"'“ ")
-    about_user = any(lowered.startswith(user) and not lowered[len(user) :].startswith(_POSSESSIVES) for user in users)
-    if not about_user or has_word(clause, language_of(language).first_person):
+    lowered = _opening(statement)
+    if not _names_user_first(lowered, language) or has_word(clause, language_of(language).first_person):
         return False
     opening = clause.strip()
     if has_word(opening.partition(" ")[0], language_of(language).others):

@@ -204,18 +204,16 @@ class Queue:
         logger.warning("extraction waits: %s", exc)
         if isinstance(exc, ModelFailedError) and not self._model.look().advice:
             self._put_off(job, error)
-            with self._changed:
-                # Said in receipts while it lasts; that a text was put off is what searches tell.
-                self.trouble = error
-                self._changed.notify_all()
+            # Said in receipts while it lasts; that a text was put off is what searches tell.
+            self._set_trouble(error)
             self._pause(self._stores.settings.llm_retry_s)
-            with self._changed:
-                # Whether it has ended the next job finds out, which need not be due soon.
-                self.trouble = ""
-                self._changed.notify_all()
+            # Whether it has ended the next job finds out, which need not be due soon.
+            self._set_trouble("")
         else:
             backlog.postpone(self._stores.log, job, next_at=job.next_at, error=error, counts=False)
-            self._set_trouble(error)
+            with self._changed:
+                self._is_told = self._is_told and bool(self.trouble)
+                self._set_trouble(error)
             self._pause(self._stores.settings.llm_retry_s)
 
     def _summarise(self, user_id: str) -> None:
@@ -266,7 +264,6 @@ class Queue:
 
     def _set_trouble(self, trouble: str) -> None:
         with self._changed:
-            self._is_told = self._is_told and bool(self.trouble)
             self.trouble = trouble
             self._changed.notify_all()
 

@@ -8,7 +8,7 @@ without the dates that code has put into it: "see you tomorrow (2026-03-12)" is 
 Every pattern starts at a rare word or is bounded in length, so that a long text costs time in proportion.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import regex
@@ -56,10 +56,15 @@ def redact(text: str) -> str:
     >>> redact("my wifi password is hunter2, user ana")
     'my wifi password is [secret], user ana'
     """
+    return edited(text, [(secret.start, secret.end, PLACEHOLDER) for secret in find_secrets(text)])
+
+
+def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """The text with spans replaced: (start, end, replacement), in order and apart."""
     parts, last = [], 0
-    for secret in find_secrets(text):
-        parts += [text[last : secret.start], PLACEHOLDER]
-        last = secret.end
+    for start, end, replacement in edits:
+        parts += [text[last:start], replacement]
+        last = end
     return "".join([*parts, text[last:]])
 
 

@@ -8,9 +8,8 @@ from functools import cache, lru_cache
 
 import regex
 
-from .guards import counts_in
-from .languages import LANGUAGES
-from .sift import language_of
+from .guards import WHOLE_NUMBER, counts_in, without_user
+from .sift import WORD, language_of
 from .text import fold, terms
 from .written_dates import without_dates
 
@@ -65,8 +64,6 @@ _CONTRASTS: Mapping[str, frozenset[str]] = {
 }
 _UNSPACED = ("zh", "ja")
 _UNSPACED_RELATING = frozenset("有叫名为是的了在个现今每对")
-_WORD = regex.compile(r"[\p{L}\p{M}'’]+")
-_DIGITS = regex.compile(r"\p{Nd}+(?:[.,:]\p{Nd}+)*")
 # Hiragana by itself is a word where it is neither a particle nor the end of a verb.
 _JA_PIECE = regex.compile(r"\p{Han}|[\p{Katakana}ー]+|\p{Hiragana}+|\p{Latin}+")
 _JA_PARTICLE = regex.compile(r"^(?:から|まで|より|[はがをにでとものへや])|(?:から|まで|より|[はがをにでとものへや])$")
@@ -86,14 +83,14 @@ def stated_terms(text: str, language: str) -> Terms:
     >>> stated_terms("The user has a dog named Bruno.", "en") == stated_terms("The user's dog is called Bruno.", "en")
     True
     """
-    plain = _without_user(without_dates(text).casefold(), language)
+    plain = without_user(without_dates(text).casefold(), language)
     counts = frozenset(frozenset({number}) for number in counts_in(plain, language))
-    said = _without_negations(_DIGITS.sub(" ", plain), language)
+    said = _without_negations(WHOLE_NUMBER.sub(" ", plain), language)
     if language in _UNSPACED:
         return counts | frozenset(frozenset({piece}) for piece in _pieces(said, language))
     relating, alike, numbers = _relating(language), _alike(language), language_of(language).numbers
     found = set(counts)
-    for word in _WORD.findall(said):
+    for word in WORD.findall(said):
         for forms in terms(word, [language or "en"]):
             # Dictionaries take names for other words: "Bruno" for a form of "brunire".
             known = {*forms, fold(word)}
@@ -124,14 +121,14 @@ def contrasts_in(text: str, language: str) -> frozenset[str]:
     >>> sorted(contrasts_in("The pill is taken before breakfast.", "en"))
     ['before']
     """
-    return _CONTRASTS.get(language, frozenset()) & {match.group() for match in _WORD.finditer(text.casefold())}
+    return _CONTRASTS.get(language, frozenset()) & {match.group() for match in WORD.finditer(text.casefold())}
 
 
 def has_possessor(text: str, language: str) -> bool:
     """Whether a text says that somebody has something; what they have is no value of theirs."""
     if language in _UNSPACED:
         return any(word in text for word in ("有", "ある", "いる", "持っ", "飼っ"))
-    return not _HAVING.get(language, frozenset()).isdisjoint(_WORD.findall(text.casefold()))
+    return not _HAVING.get(language, frozenset()).isdisjoint(WORD.findall(text.casefold()))
 
 
 def _is_one_word(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -146,17 +143,11 @@ def _is_one_word(one: frozenset[str], other: frozenset[str]) -> bool:
     )
 
 
-def _without_user(text: str, language: str) -> str:
-    for name in LANGUAGES[language].user if language in LANGUAGES else ():
-        text = text.replace(f"{name}'s", " ").replace(f"{name}’s", " ").replace(name, " ")
-    return text
-
-
 def _without_negations(text: str, language: str) -> str:
     negations = language_of(language).negations
     for part in sorted((word[1:] for word in negations if word.startswith("~")), key=len, reverse=True):
         text = text.replace(part, " ")
-    return _WORD.sub(lambda match: " " if match.group() in negations else match.group(), text)
+    return WORD.sub(lambda match: " " if match.group() in negations else match.group(), text)
 
 
 def _pieces(text: str, language: str) -> set[str]:

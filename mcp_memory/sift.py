@@ -67,7 +67,7 @@ _OFFER = regex.compile(
 # "Remember this:" has few words, and what is to be remembered stands after it.
 _MAX_POINTING_WORDS = 4
 _SIGN = regex.compile(r"[(){}\[\];=<>|\\]|=>|->|==")
-_WORD = regex.compile(r"[\p{L}\p{M}'’]+")
+WORD = regex.compile(r"[\p{L}\p{M}'’]+")
 # Shorter words that end like a verb form mostly are none: "lei", "café".
 _MIN_INFLECTED = 5
 _LETTER = regex.compile(r"\p{L}")
@@ -166,7 +166,7 @@ def is_mere_courtesy(text: str) -> bool:
     >>> is_mere_courtesy("haha ok, thanks!"), is_mere_courtesy("ok, on Sunday")
     (True, False)
     """
-    return all(match.group().casefold() in _COURTESIES for match in _WORD.finditer(text)) and not _DIGIT.search(text)
+    return all(match.group().casefold() in _COURTESIES for match in WORD.finditer(text)) and not _DIGIT.search(text)
 
 
 def is_own_statement(sentence: str) -> bool:
@@ -191,7 +191,7 @@ def is_riddle(text: str) -> bool:
 
 def has_word(text: str, words: frozenset[str]) -> bool:
     """Whether one of a language's words stands in a text; those with `~` also inside words, with `-` at their ends."""
-    spoken = {match.group().casefold() for match in _WORD.finditer(text)}
+    spoken = {match.group().casefold() for match in WORD.finditer(text)}
     if not words.isdisjoint(spoken):
         return True
     inside = [word[1:] for word in words if word.startswith("~")]

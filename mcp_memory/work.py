@@ -151,6 +151,8 @@ def _store(
 
 def _take_secrets_out(distilled: Distilled, episode: Episode) -> None:
     """Words that are to stay although they hold a secret stay without it, as statements of their own."""
+    if not distilled.undecided:
+        return
     secrets = spoken_secrets(message.content for message in episode.messages)
     for place in sorted(distilled.undecided):
         text = without_spoken(episode.messages[place].content, secrets)

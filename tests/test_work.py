@@ -1,13 +1,14 @@
 """What becomes of words that waited, once they are read: they give way to what came of them, and only to that."""
 
-import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from mcp_memory.memory import Memory
-from mcp_memory.records import Receipt
+from mcp_memory.records import AddResult, Receipt
 from mcp_memory.work import KEPT_WORDS
 from tests.conftest import Clock, Opener
 from tests.ollama_server import PATIENCE_S, OllamaServer, Step, facts, reply
@@ -38,24 +39,28 @@ def held(step: Step) -> Step:
     return replace(step, ending="hold")
 
 
+def deleting_while_read(
+    memory: Memory, server: OllamaServer, add: Callable[[], AddResult], gone: Callable[[], str]
+) -> tuple[Receipt, ...]:
+    """Add something, delete a memory by its id while the model reads, and let it go on; what the add answers."""
+    with ThreadPoolExecutor() as elsewhere:
+        adding = elsewhere.submit(add)
+        server.wait_until_held()
+        memory.delete(gone())
+        server.release()
+        return adding.result(PATIENCE_S).results
+
+
 def delete_while_read(
     memory: Memory, server: OllamaServer, lines: list[str], gone: str, kind: str = ""
-) -> list[Receipt]:
-    """Add lines, delete one while the model reads, and let it go on; what the add answers."""
-    receipts: list[Receipt] = []
+) -> tuple[Receipt, ...]:
+    """The same for one of the lines that are read."""
 
-    def add() -> None:
-        receipts.extend(memory.add(messages=said(*lines), kind=kind).results)
+    def waiting() -> str:
+        [raw] = [record for record in memory.list(states=["raw"]) if record.text == gone]
+        return raw.id
 
-    adding = threading.Thread(target=add)
-    adding.start()
-    server.wait_until_held()
-    [waiting] = [record for record in memory.list(states=["raw"]) if record.text == gone]
-    memory.delete(waiting.id)
-    server.release()
-    adding.join(PATIENCE_S)
-    assert not adding.is_alive()
-    return receipts
+    return deleting_while_read(memory, server, lambda: memory.add(messages=said(*lines), kind=kind), waiting)
 
 
 def test_a_correction_and_what_it_corrects_both_lead_to_what_came_of_them(memory: Memory, server: OllamaServer) -> None:
@@ -180,12 +185,7 @@ def test_a_known_memory_deleted_while_it_is_shown_to_the_model_leaves_no_trace(
 ) -> None:
     known = memory.add("My partner is called Zelda.", infer=False).results[0]
     server.script(held(facts("The user loves Zelda.")), facts("The user loves their partner."))
-    adding = threading.Thread(target=memory.add, args=("I love my partner a lot",))
-    adding.start()
-    server.wait_until_held()
-    memory.delete(known.id)
-    server.release()
-    adding.join(PATIENCE_S)
+    deleting_while_read(memory, server, lambda: memory.add("I love my partner a lot"), lambda: known.id)
     assert "Zelda" in server.asked("facts")[0]
     assert "Zelda" not in server.asked("facts")[1]
     assert texts(memory) == ["The user loves their partner."]
@@ -205,16 +205,11 @@ def test_a_statement_deleted_while_the_same_words_wait_again_stays_deleted(
     open_memory: Opener, server: OllamaServer
 ) -> None:
     memory = open_with(open_memory, server)
-    said = "I keep bees. My rent is 920 euros."
+    both_said = "I keep bees. My rent is 920 euros."
     both = facts("The user keeps bees.", "The user's rent is 920 euros.")
     server.script(both, held(both))
-    _, rent = memory.add(said).results
-    adding = threading.Thread(target=memory.add, args=(said,))
-    adding.start()
-    server.wait_until_held()
-    memory.delete(rent.id)
-    server.release()
-    adding.join(PATIENCE_S)
+    _, rent = memory.add(both_said).results
+    deleting_while_read(memory, server, lambda: memory.add(both_said), lambda: rent.id)
     assert memory.settle_queue(PATIENCE_S)
     assert texts(memory, "active", "raw") == ["The user keeps bees."]
 
@@ -226,12 +221,7 @@ def test_words_that_wait_again_leave_search_with_the_only_statement_that_was_rea
     rent = facts("The user's rent is 920 euros.")
     server.script(rent, held(rent))
     [receipt] = memory.add("My rent is 920 euros.").results
-    adding = threading.Thread(target=memory.add, args=("My rent is 920 euros.",))
-    adding.start()
-    server.wait_until_held()
-    memory.delete(receipt.id)
-    server.release()
-    adding.join(PATIENCE_S)
+    deleting_while_read(memory, server, lambda: memory.add("My rent is 920 euros."), lambda: receipt.id)
     assert memory.settle_queue(PATIENCE_S)
     assert texts(memory, "active", "raw") == []
     assert memory.stats()["jobs"] == 0
