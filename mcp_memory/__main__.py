@@ -1,22 +1,24 @@
-"""Entry: `serve` starts without importing the rest of the command line."""
+"""Entry: what hosts start does not import the rest of the command line."""
 
 import gc
 import sys
 
 
 def main() -> None:
-    """Run the command line; `serve` alone goes straight to the server, so that a host's handshake is fast."""
-    if sys.argv[1:] == ["serve"]:
-        # Importing makes no garbage; collecting meanwhile costs a tenth of the handshake.
-        gc.disable()
-        from .server import serve
-
-        gc.enable()
-        serve()
-        return
-    from .cli import app
-
-    app()
+    """Run the command line; the shim, the engine and a server in the foreground start without it."""
+    # Importing makes no garbage; collecting meanwhile costs a tenth of the handshake.
+    gc.disable()
+    match sys.argv[1:]:
+        case ["serve"]:
+            from .shim import serve as run
+        case ["serve", "--foreground"]:
+            from .server import serve as run
+        case ["engine", "run"]:
+            from .hub import run
+        case _:
+            from .cli import app as run
+    gc.enable()
+    run()
 
 
 if __name__ == "__main__":

@@ -11,10 +11,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from . import __version__, models, pack
+from . import __version__, engine_commands, models, pack
 from .console import Json, busy, failing_clearly, out, print_json, shown_while
 from .errors import InvalidInputError
 from .memory import Memory
+from .remote import RemoteMemory
 
 if TYPE_CHECKING:
     from .doctor import Check
@@ -26,6 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(models.app, name="models")
+app.add_typer(engine_commands.app, name="engine")
 
 About = Annotated[str, typer.Option(help="Only about: user or agent.")]
 Kind = Annotated[str, typer.Option(help="Only this kind: fact, preference, event, plan, procedure, message, note.")]
@@ -50,10 +52,14 @@ def main(
 
 
 @app.command()
-def serve() -> None:
+def serve(
+    foreground: Annotated[bool, typer.Option(help="Do it all in this process, without an engine.")] = False,
+) -> None:
     """Serve MCP over standard input and output; this is what hosts start."""
-    from .server import serve as run
-
+    if foreground:
+        from .server import serve as run
+    else:
+        from .shim import serve as run
     run()
 
 
@@ -210,7 +216,7 @@ def stats(as_json: Json = False) -> None:
     """Count memories by state, entities, episodes and waiting jobs."""
     with _memory("Counting") as memory:
         counts = memory.stats()
-        where = {"user": memory.user_id, "folder": str(memory.settings.home)}
+        where = {"user": memory.user_id, "folder": str(memory.folder)}
     if as_json:
         print_json({**where, **counts})
         return
@@ -255,14 +261,18 @@ def _check_line(check: "Check") -> Text:
 
 
 @contextmanager
-def _memory(doing: str, *, catching_up: bool = False) -> Iterator[Memory]:
-    """The open memory, with a progress line on a terminal; failures end the program with their message."""
+def _memory(doing: str, *, catching_up: bool = False) -> Iterator[Memory | RemoteMemory]:
+    """The memory of the running engine, else the opened folder; failures end the program with their message."""
     with failing_clearly(), busy() as progress:
         task = progress.add_task(doing, total=None)
 
         def show(done: int, total: int) -> None:
             progress.update(task, description="Embedding what was left from last time", completed=done, total=total)
 
+        if remote := RemoteMemory.of_running("cli"):
+            with remote:
+                yield remote
+            return
         with Memory.local(agent_id="cli") as memory:
             if catching_up:
                 memory.catch_up(show)

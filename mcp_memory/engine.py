@@ -76,6 +76,11 @@ class Engine:
     def _report_catching_up(self, done: int, total: int) -> None:
         self.activity = f"embedding memories left from last time, {done} of {total}"
 
+    def has_work(self) -> bool:
+        """Whether texts are being read by the language model, or could be at once."""
+        memory = self._memory
+        return memory is not None and memory.has_due_work()
+
     def close(self) -> None:
         """Close the memory if it is open, waiting at most some seconds. Safe to repeat."""
         self._is_closed = True

@@ -65,29 +65,41 @@ class Memory:
         agent_id: str = "python",
         clock: Callable[[], datetime] = utc_now,
         embedder: Embedder | None = None,
+        held: DataFolder | None = None,
         **settings: Any,
     ) -> Self:
         """Open a data folder in this process (default: `MCP_MEMORY_HOME` or the platform's folder).
 
-        `settings` overrides any setting by its field name. `embedder` brings a model that is loaded already.
+        `settings` overrides any setting by its field name. `embedder` brings a model that is loaded already, `held`
+        a folder that this process holds already and goes on to hold afterwards.
 
         Raises:
             FolderInUseError: another process holds the folder; its pid is named.
             ConflictError: the folder was embedded with another model.
             StorageError, InvalidInputError: the folder or a setting cannot be used.
         """
-        given = settings | ({"home": Path(folder)} if folder else {}) | ({"user_id": user_id} if user_id else {})
-        parts = Parts(load_settings(**given), clock, embedder)
+        home = held.path if held else folder
+        given = settings | ({"home": Path(home)} if home else {}) | ({"user_id": user_id} if user_id else {})
+        parts = Parts(load_settings(**given), clock, embedder, held)
         return cls(parts, Owner(parts.user_id, agent_id))
 
     def as_agent(self, agent_id: str) -> "Memory":
         """The same memory as another client sees it, sharing this one's stores."""
         return Memory(self._parts, replace(self._owner, agent_id=agent_id))
 
+    def as_user(self, user_id: str) -> "Memory":
+        """The memory of another user in the same folder, '' meaning the folder's own."""
+        return Memory(self._parts, replace(self._owner, user_id=user_id or self._parts.user_id))
+
     @property
     def user_id(self) -> str:
         """Whose memory this is."""
         return self._owner.user_id
+
+    @property
+    def folder(self) -> Path:
+        """Where it is kept."""
+        return self._parts.settings.home
 
     @property
     def settings(self) -> Settings:
@@ -272,6 +284,10 @@ class Memory:
         """Wait until nothing is due for the language model; whether that came about in time."""
         return self._parts.queue.settle(timeout_s)
 
+    def has_due_work(self) -> bool:
+        """Whether texts are being read by the language model, or could be at once."""
+        return self._parts.queue.has_due_work()
+
     @property
     def model_use(self) -> ModelUse:
         """Calls and tokens that the language model has cost since the folder was opened."""
@@ -294,18 +310,25 @@ class Memory:
 class Parts:
     """What all views of one open folder share: the lock, the stores, the upkeep thread."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], datetime], embedder: Embedder | None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Callable[[], datetime],
+        embedder: Embedder | None = None,
+        held: DataFolder | None = None,
+    ) -> None:
         self.settings = settings
         self.clock = clock
         # First: a wrong host must not leave the folder locked.
         self.model = LanguageModel(settings)
-        self._folder = DataFolder(settings.home)
+        self._folder = held or DataFolder(settings.home)
+        self._is_held_for_good = held is not None
         try:
             named = settings.embedding_model, settings.embedding_query_prompt, settings.embedding_document_prompt
             self.stores = Stores(settings, embedder or Embedder(*named), clock)
             self.user_id = settings.user_id or self._folders_user()
         except BaseException:
-            self._folder.release()
+            self._release()
             raise
         self.upkeep = upkeep.Upkeep(self.stores)
         self.queue = Queue(self.stores, self.model, self.upkeep.after_write)
@@ -356,4 +379,8 @@ class Parts:
         self.queue.stop()
         self.upkeep.finish()
         self.stores.close()
-        self._folder.release()
+        self._release()
+
+    def _release(self) -> None:
+        if not self._is_held_for_good:
+            self._folder.release()

@@ -142,6 +142,10 @@ class Queue:
         with self._changed:
             return self._changed.wait_for(lambda: self._is_idle() or bool(self.trouble), timeout_s) and not self.trouble
 
+    def has_due_work(self) -> bool:
+        """Whether a job is due and the model there, as far as is known."""
+        return not self.trouble and not self._is_idle()
+
     def _is_idle(self) -> bool:
         return not self._learned_of and backlog.next_job(self._stores.log, self._stores.clock())[0] is None
 

@@ -235,8 +235,12 @@ _TOOLS: Mapping[str, tuple[type[_Arguments], Work, Tool]] = {
 }
 
 
-def build_server(engine: Engine) -> Server[Any]:
-    """An MCP server whose tools work on the engine's memory, each client under its own agent id."""
+def build_server(engine: Engine, user_id: str = "", notice: str = "") -> Server[Any]:
+    """An MCP server whose tools work on the engine's memory of a user, each client under its own agent id.
+
+    The first answer of a tool ends with the `notice`, if there is one.
+    """
+    untold = [notice] if notice else []
 
     async def list_tools(
         _context: ServerRequestContext[Any], _params: PaginatedRequestParams | None
@@ -254,7 +258,10 @@ def build_server(engine: Engine) -> Server[Any]:
         except ValidationError as exc:
             return _failure(_explain_invalid(exc))
         agent = agent_id_of(context)
-        return await _with_progress(context, engine, lambda: _run(engine, agent, work, given))
+        result = await _with_progress(context, engine, lambda: _run(engine, user_id, agent, work, given))
+        if untold:
+            result.content.append(TextContent(type="text", text=untold.pop()))
+        return result
 
     return Server(
         "mcp-memory",
@@ -265,10 +272,10 @@ def build_server(engine: Engine) -> Server[Any]:
     )
 
 
-def _run(engine: Engine, agent: str, work: Work, given: _Arguments) -> CallToolResult:
+def _run(engine: Engine, user_id: str, agent: str, work: Work, given: _Arguments) -> CallToolResult:
     """One tool call in its worker thread; known errors become answers, others are masked."""
     try:
-        return work(engine.memory().as_agent(agent), given)
+        return work(engine.memory().as_user(user_id).as_agent(agent), given)
     except McpMemoryError as exc:
         if not isinstance(exc, InvalidInputError | NotFoundError):
             logger.warning("%s", exc)
@@ -322,7 +329,7 @@ def _explain_invalid(exc: ValidationError) -> str:
 
 
 def serve() -> None:
-    """Serve MCP over standard input and output until the input ends."""
+    """Serve MCP over standard input and output until the input ends, with a memory in this process."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="mcp-memory %(levelname)s: %(message)s")
     engine = Engine()
     server = build_server(engine)

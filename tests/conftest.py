@@ -149,8 +149,8 @@ def start(home: Path) -> Iterator[Callable[..., Server]]:
     """Starts servers on the test's folder and ends what is left of them."""
     started: list[Server] = []
 
-    def starter(code: str = "", **environment: str) -> Server:
-        started.append(Server(home, len(started), code, environment))
+    def starter(code: str = "", *, shared: bool = False, **environment: str) -> Server:
+        started.append(Server(home, len(started), code, environment, shared=shared))
         return started[-1]
 
     yield starter

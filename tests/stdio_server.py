@@ -1,4 +1,4 @@
-"""The real `mcp-memory serve` as a process, spoken to as a host does."""
+"""The real `mcp-memory serve` as a process, spoken to as a host does: all in one process, or a shim of an engine."""
 
 import json
 import os
@@ -14,10 +14,13 @@ HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": 
 class Server:
     """A started `mcp-memory serve`, spoken to in raw lines."""
 
-    def __init__(self, home: Path, number: int, code: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, home: Path, number: int, code: str, environment: Mapping[str, str], *, shared: bool = False
+    ) -> None:
         home.mkdir(exist_ok=True)
         self.log = home / f"stderr-{number}.txt"
-        command = ["-c", code] if code else ["-m", "mcp_memory", "serve"]
+        serve = ["-m", "mcp_memory", "serve", *([] if shared else ["--foreground"])]
+        command = ["-c", code] if code else serve
         with self.log.open("wb") as errors:
             self.process = subprocess.Popen(
                 [sys.executable, *command],
@@ -41,8 +44,9 @@ class Server:
         assert self.process.stdout
         return json.loads(self.process.stdout.readline())
 
-    def initialize(self) -> Any:
-        self.send(json.dumps({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": HANDSHAKE}).encode())
+    def initialize(self, name: str = "host") -> Any:
+        params = HANDSHAKE | {"clientInfo": {"name": name, "version": "1"}}
+        self.send(json.dumps({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": params}).encode())
         answer = self.read()
         self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         return answer
@@ -54,13 +58,22 @@ class Server:
 
     def call(self, tool: str, **arguments: object) -> Any:
         """The result of a tool call; lone surrogates travel as they are."""
+        answer = self.await_answer(self.begin(tool, **arguments))
+        return answer["result"]
+
+    def begin(self, tool: str, **arguments: object) -> int:
+        """Ask for a tool call; the id of its answer."""
         self.n_calls += 1
         params = {"name": tool, "arguments": arguments}
         request = {"jsonrpc": "2.0", "id": self.n_calls, "method": "tools/call", "params": params}
         self.send(json.dumps(request).encode())
+        return self.n_calls
+
+    def await_answer(self, identifier: int) -> Any:
+        """The next answer, which must be the one to this request."""
         answer = self.read()
-        assert answer["id"] == self.n_calls
-        return answer["result"]
+        assert answer["id"] == identifier, answer
+        return answer
 
     def end(self) -> int:
         assert self.process.stdin

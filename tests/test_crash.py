@@ -102,7 +102,7 @@ def test_a_server_killed_while_clients_add_keeps_every_acknowledged_add(tmp_path
     acknowledged: list[str] = []
     for round_ in range(2):
         server = subprocess.Popen(
-            [sys.executable, "-m", "mcp_memory", "serve"],
+            [sys.executable, "-m", "mcp_memory", "serve", "--foreground"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
         )  # fmt: skip
         assert server.stdin

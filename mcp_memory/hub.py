@@ -1,0 +1,232 @@
+"""The engine as a process: one per data folder, with a session for each client over one memory.
+
+It holds the folder, listens on this machine, and leaves some time after its last client.
+"""
+
+import hmac
+import json
+import logging
+import logging.handlers
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import anyio.abc
+
+from . import address
+from .address import Address
+from .api import answer_calls
+from .dial import HELD_ELSEWHERE, engine_settings
+from .engine import Engine
+from .errors import FolderInUseError, McpMemoryError
+from .folder import DataFolder
+from .memory import Memory
+from .server import build_server
+from .settings import Settings, load_settings
+from .socket_lines import lines_of
+from .version import __version__
+from .wire import ReadLine, WriteLine, serve_lines
+
+logger = logging.getLogger(__name__)
+
+LOG_NAME = "engine.log"
+_LOG_BYTES, _N_OLD_LOGS = 1_000_000, 3
+_PREAMBLE_S = 5.0
+_MAX_PREAMBLE_BYTES = 100_000
+# How long calls under way may take when the engine is told to leave.
+_DRAIN_S = 10.0
+_LOOK_EVERY_S = 1.0
+
+
+class Hub:
+    """The clients of one engine."""
+
+    def __init__(self, engine: Engine, home_address: Address, idle_s: float) -> None:
+        self._engine = engine
+        self._address = home_address
+        self._idle_s = idle_s
+        self._settings = engine_settings()
+        self._began_at = time.time()
+        self._leaving = anyio.Event()
+        self._clients: dict[int, str] = {}
+        self._n_seen = 0
+        # Set, and made anew, when a client comes or goes.
+        self._changed = anyio.Event()
+
+    async def serve(self, listener: anyio.abc.Listener[anyio.abc.SocketStream]) -> None:
+        """Serve clients until told to leave, or until nobody has been there for a while."""
+        async with anyio.create_task_group() as clients:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._watch_signals)
+                tasks.start_soon(self._watch_idleness)
+                tasks.start_soon(listener.serve, self._serve_client, clients)
+                await self._leaving.wait()
+                tasks.cancel_scope.cancel()
+            await listener.aclose()
+            with anyio.move_on_after(_DRAIN_S):
+                while self._clients:
+                    await self._changed.wait()
+            clients.cancel_scope.cancel()
+
+    def leave(self) -> None:
+        """Accept nobody any more, let calls under way end, then go."""
+        self._leaving.set()
+
+    async def _watch_signals(self) -> None:
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            async for _ in signals:
+                self.leave()
+
+    async def _watch_idleness(self) -> None:
+        while True:
+            changed = self._changed
+            if self._clients:
+                await changed.wait()
+                continue
+            with anyio.move_on_after(self._idle_s) as waiting:
+                await changed.wait()
+            if not waiting.cancelled_caught:
+                continue
+            if not self._engine.has_work():
+                self.leave()
+                return
+            # Nobody is there, but texts wait and the language model answers.
+            with anyio.move_on_after(_LOOK_EVERY_S):
+                await changed.wait()
+
+    def _note_change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def _serve_client(self, stream: anyio.abc.SocketStream) -> None:
+        read_line, write_line = lines_of(stream, self._leaving)
+        async with stream:
+            preamble: Mapping[str, Any] = {}
+            with anyio.move_on_after(_PREAMBLE_S):
+                preamble = _preamble(await read_line())
+            if not hmac.compare_digest(str(preamble.get("token", "")), self._address.token):
+                return
+            self._n_seen += 1
+            number = self._n_seen
+            self._clients[number] = str(preamble.get("kind"))
+            self._note_change()
+            try:
+                await self._attend(preamble, read_line, write_line)
+            except OSError:
+                # It went while it was being answered.
+                pass
+            except Exception:  # one client's trouble is not the others'
+                logger.exception("a client was dropped")
+            finally:
+                del self._clients[number]
+                self._note_change()
+
+    async def _attend(self, preamble: Mapping[str, Any], read_line: ReadLine, write_line: WriteLine) -> None:
+        user_id = str(preamble.get("user_id") or "")
+        others = preamble.get("settings")
+        notice = _differences(self._settings, others if isinstance(others, dict) else {})
+        welcome = {"ok": True, "version": __version__, "pid": os.getpid(), "notice": notice}
+        await write_line(json.dumps(welcome).encode() + b"\n")
+        match preamble.get("kind"):
+            case "mcp":
+                await serve_lines(build_server(self._engine, user_id, notice), read_line, write_line)
+            case "api":
+                agent_id = str(preamble.get("agent_id") or "python")
+                await answer_calls(self._engine, user_id, agent_id, read_line, write_line)
+            case _:
+                await self._obey(read_line, write_line)
+
+    async def _obey(self, read_line: ReadLine, write_line: WriteLine) -> None:
+        """Answer what is asked about the engine itself."""
+        order = (await read_line()).strip()
+        status = {
+            "pid": os.getpid(),
+            "version": __version__,
+            "port": self._address.port,
+            "clients": [kind for kind in self._clients.values() if kind != "control"],
+            "up_s": round(time.time() - self._began_at, 1),
+            "doing": self._engine.activity,
+        }
+        if order == b"stop":
+            self.leave()
+        await write_line(json.dumps(status).encode() + b"\n")
+
+
+def _preamble(line: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(line[:_MAX_PREAMBLE_BYTES])
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _differences(ours: Mapping[str, str], theirs: Mapping[str, Any]) -> str:
+    """What to tell a client whose settings are not those that the engine was started with."""
+    names = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+    if not names:
+        return ""
+    return (
+        f"The running engine was started with other values of {', '.join(names)}; to have yours, put them into "
+        "settings.toml or run: mcp-memory engine stop."
+    )
+
+
+def run() -> None:
+    """Be the engine of the data folder that the settings name, until nobody needs it."""
+    try:
+        settings = load_settings()
+        folder = DataFolder(settings.home)
+    except FolderInUseError as exc:
+        print(exc.message, file=sys.stderr, flush=True)
+        os._exit(HELD_ELSEWHERE)
+    except McpMemoryError as exc:
+        print(f"{exc.message} ({exc.hint})", file=sys.stderr, flush=True)
+        os._exit(1)
+    _log_to_file(settings)
+    engine = Engine(lambda: Memory.local(held=folder))
+    try:
+        anyio.run(_serve, engine, settings)
+    except Exception:
+        logger.exception("the engine ends")
+    finally:
+        engine.close()
+        folder.release()
+        # A thread may still be importing; all that matters is in the log.
+        os._exit(0)
+
+
+async def _serve(engine: Engine, settings: Settings) -> None:
+    listener = await anyio.create_tcp_listener(local_host=address.HOST, local_port=0)
+    port = listener.extra(anyio.abc.SocketAttribute.local_port)
+    here = Address(port, secrets.token_hex(32), os.getpid(), __version__)
+    hub = Hub(engine, here, settings.engine_idle_s)
+    address.publish(settings.home, here)
+    _divert_standard_error(settings)
+    logger.info("listening on port %d", port)
+    try:
+        await hub.serve(listener.listeners[0])
+    finally:
+        # First: whoever comes now starts another engine, which waits for the folder.
+        address.withdraw(settings.home, here)
+
+
+def _log_to_file(settings: Settings) -> None:
+    handler = logging.handlers.RotatingFileHandler(
+        settings.home / LOG_NAME, maxBytes=_LOG_BYTES, backupCount=_N_OLD_LOGS, encoding="utf-8", delay=True
+    )
+    logging.basicConfig(
+        handlers=[handler], level=logging.WARNING, format="%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("mcp_memory").setLevel(logging.INFO)
+
+
+def _divert_standard_error(settings: Settings) -> None:
+    """What libraries print goes into a file of its own: whoever started the engine need not stay to read it."""
+    descriptor = os.open(settings.home / "engine.stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)

@@ -1,0 +1,138 @@
+"""One user's memory in a running engine: the facade's methods, answered by another process."""
+
+import builtins
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from .api import question, read_answer
+from .dial import Line, dial, dial_or_start
+from .errors import StorageError
+from .inputs import Moment
+from .paths import data_folder
+from .records import AddResult, DeleteResult, Filters, Message, SearchResult
+from .records import Memory as Record
+
+
+class RemoteMemory:
+    """The memory of the user that the settings name, as one client of the engine sees it.
+
+    Methods do and raise what those of `Memory` do; they may be called from several threads, one at a time is answered.
+    """
+
+    def __init__(self, line: Line) -> None:
+        """Use an open connection of kind `api`."""
+        self._line = line
+        self._lock = threading.Lock()
+        self._n_asked = 0
+        whose = self._ask("whose")
+        self.user_id: str = whose["user"]
+        self.folder = Path(whose["folder"])
+
+    @classmethod
+    def of_running(cls, agent_id: str) -> Self | None:
+        """The memory of the engine that runs, None where none does."""
+        line = dial(data_folder(), "api", agent_id)
+        return cls(line) if line else None
+
+    @classmethod
+    def connect(cls, agent_id: str = "python") -> Self:
+        """The memory of the engine, which is started where none runs.
+
+        Raises:
+            McpMemoryError: it cannot be started, or refuses.
+        """
+        return cls(dial_or_start(data_folder(), "api", agent_id))
+
+    def add(
+        self,
+        text: str = "",
+        *,
+        messages: Sequence[Message | Mapping[str, Any]] | None = None,
+        infer: bool = True,
+        about: str = "user",
+        kind: str = "",
+        run_id: str = "",
+        observed_at: Moment = None,
+        expires_at: Moment = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> AddResult:
+        """Remember a text, or each of some messages; see `Memory.add`."""
+        given = {"text": text, "messages": messages, "infer": infer, "about": about, "kind": kind, "run_id": run_id}
+        times = {"observed_at": observed_at, "expires_at": expires_at}
+        answer: AddResult = self._ask("add", **given, **times, metadata=metadata)
+        return answer
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 10,
+        threshold: float = 0.0,
+        scope: str = "all",
+        run_id: str = "",
+        as_of: Moment = None,
+        known_at: Moment = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+    ) -> SearchResult:
+        """The memories that answer a query, best first; see `Memory.search`."""
+        given = {"query": query, "top_k": top_k, "threshold": threshold, "scope": scope, "run_id": run_id}
+        answer: SearchResult = self._ask("search", **given, as_of=as_of, known_at=known_at, filters=filters)
+        return answer
+
+    def delete(self, memory_id: str) -> DeleteResult:
+        """Delete one memory by its id; see `Memory.delete`."""
+        answer: DeleteResult = self._ask("delete", memory_id=memory_id)
+        return answer
+
+    def list(
+        self,
+        *,
+        filters: Filters | Mapping[str, Any] | None = None,
+        states: Iterable[str] = ("active", "raw"),
+        run_id: str = "",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[Record]:
+        """Memories, newest first; see `Memory.list`."""
+        answer: builtins.list[Record] = self._ask(
+            "list", filters=filters, states=[*states], run_id=run_id, limit=limit, offset=offset
+        )
+        return answer
+
+    def stats(self) -> dict[str, int]:
+        """Numbers of this user's memories by state, entities, episodes and waiting jobs."""
+        answer: dict[str, int] = self._ask("stats")
+        return answer
+
+    def close(self) -> None:
+        """Let go of the connection. Safe to repeat."""
+        self._line.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ask(self, method: str, **arguments: Any) -> Any:
+        with self._lock:
+            self._n_asked += 1
+            try:
+                self._line.send(question(self._n_asked, method, arguments))
+                answer = self._line.reader.readline()
+            except OSError as exc:
+                raise _gone() from exc
+        if not answer:
+            raise _gone()
+        return read_answer(method, answer)
+
+
+def _gone() -> StorageError:
+    return StorageError(
+        "the memory engine went away before it answered", hint="repeat the call: the same words are stored once"
+    )

@@ -1,0 +1,223 @@
+"""One engine for all hosts: real shims and a real engine as processes, found, shared, lost, found again, gone."""
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from mcp_memory.address import HOST, Address, published
+from mcp_memory.cli import app
+from mcp_memory.folder import DataFolder
+from mcp_memory.remote import RemoteMemory
+from tests.conftest import Opener
+from tests.ollama_server import PATIENCE_S, OllamaServer, Step
+from tests.stdio_server import Server
+
+pytestmark = pytest.mark.slow
+Attach = Callable[..., Server]
+
+
+@pytest.fixture
+def attach(start: Callable[..., Server], home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attach]:
+    """Attaches hosts under a name, and sees to it that no engine is left."""
+    monkeypatch.setenv("MCP_MEMORY_HOME", str(home))
+    monkeypatch.setenv("MCP_MEMORY_USER_ID", "ana")
+    monkeypatch.setenv("MCP_MEMORY_ENGINE_IDLE_S", "30")
+    pids: set[int] = set()
+
+    def attacher(name: str = "host", **environment: str) -> Server:
+        server = start(shared=True, **environment)
+        server.initialize(name)
+        if address := published(home):
+            pids.add(address.pid)
+        return server
+
+    yield attacher
+    if address := published(home):
+        pids.add(address.pid)
+    for pid in pids:
+        if is_running(pid):
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda pid=pid: not is_running(pid))  # type: ignore[misc]
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there, and no zombie of this one."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it does not come about"
+        time.sleep(0.01)
+
+
+def engine_of(home: Path) -> Address:
+    address = published(home)
+    assert address is not None
+    return address
+
+
+def remember(server: Server, text: str) -> Any:
+    return server.call("add_memory", text=text, infer=False)["structuredContent"]["results"][0]
+
+
+def found(server: Server, query: str) -> list[tuple[str, str]]:
+    hits = server.call("search_memory", query=query)["structuredContent"]["memories"]
+    return sorted((hit["agent"], hit["text"]) for hit in hits)
+
+
+def test_hosts_share_one_engine_and_see_each_others_memories_and_who_wrote_them(attach: Attach, home: Path) -> None:
+    desk = attach("desk")
+    pid = engine_of(home).pid
+    code = attach("code")
+    assert engine_of(home).pid == pid
+    assert remember(desk, "I keep bees")["status"] == "added"
+    assert found(code, "bees") == [("desk", "I keep bees")]
+    assert remember(code, "I keep hens")["status"] == "added"
+    assert ("code", "I keep hens") in found(desk, "hens")
+
+
+def test_shims_that_start_at_once_end_with_one_engine(attach: Attach, home: Path) -> None:
+    with ThreadPoolExecutor() as hosts:
+        servers = list(hosts.map(attach, ["a", "b", "c", "d"]))
+    for server in servers:
+        remember(server, "I keep bees")
+    pid = engine_of(home).pid
+    with RemoteMemory.connect() as memory:
+        assert memory.stats()["active"] == 1
+    engines = [
+        path
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if path.parent.name != str(os.getpid()) and runs_on(path, home)
+    ]
+    assert [path.parent.name for path in engines] == [str(pid)]
+
+
+def runs_on(cmdline: Path, home: Path) -> bool:
+    """Whether a process is an engine of a folder."""
+    try:
+        is_engine = b"engine\0run" in cmdline.read_bytes()
+        return is_engine and f"MCP_MEMORY_HOME={home}\0".encode() in (cmdline.parent / "environ").read_bytes()
+    except OSError:
+        return False
+
+
+def test_users_of_one_engine_never_see_each_other(attach: Attach, home: Path) -> None:
+    ana, ben = attach("desk"), attach("desk", MCP_MEMORY_USER_ID="ben")
+    pid = engine_of(home).pid
+    remember(ana, "I keep bees in Ghent")
+    remember(ben, "I keep hens in Graz")
+    assert [text for _, text in found(ana, "What do I keep?")] == ["I keep bees in Ghent"]
+    assert [text for _, text in found(ben, "What do I keep?")] == ["I keep hens in Graz"]
+    assert engine_of(home).pid == pid
+
+
+def test_an_engine_killed_between_calls_is_replaced_and_the_host_notices_nothing(attach: Attach, home: Path) -> None:
+    host = attach("desk")
+    remember(host, "I keep bees")
+    first = engine_of(home).pid
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: not is_running(first))
+    assert found(host, "bees") == [("desk", "I keep bees")]
+    assert engine_of(home).pid != first
+
+
+def test_a_call_under_way_when_the_engine_is_killed_is_told_and_nothing_is_lost(
+    attach: Attach, home: Path, server: OllamaServer
+) -> None:
+    server.script(Step(ending="hold"))
+    model = {"MCP_MEMORY_OLLAMA_HOST": server.url, "MCP_MEMORY_LLM_MODEL": "tiny", "MCP_MEMORY_ADD_WAIT_S": "50"}
+    host = attach("desk", **model)
+    asked = host.begin("add_memory", text="I keep bees", infer=True)
+    server.wait_until_held()
+    os.kill(engine_of(home).pid, signal.SIGKILL)
+    answer = host.await_answer(asked)
+    assert "may have been done or not: repeating it is safe" in answer["error"]["message"]
+    assert found(host, "bees") == [("desk", "I keep bees")]
+    assert host.end() == 0
+
+
+def test_an_engine_without_clients_leaves_and_leaves_nothing_behind(attach: Attach, home: Path) -> None:
+    host = attach("desk", MCP_MEMORY_ENGINE_IDLE_S="0.2")
+    remember(host, "I keep bees")
+    pid = engine_of(home).pid
+    assert host.end() == 0
+    wait_until(lambda: not is_running(pid))
+    assert published(home) is None
+    DataFolder(home).release()
+
+
+def test_a_host_that_dies_takes_its_shim_along(attach: Attach) -> None:
+    host = attach("desk")
+    assert host.process.stdin
+    host.process.stdin.close()
+    assert host.process.wait(PATIENCE_S) == 0
+
+
+def test_whoever_does_not_know_the_token_is_not_answered(attach: Attach, home: Path) -> None:
+    attach("desk")
+    with socket.create_connection((HOST, engine_of(home).port), PATIENCE_S) as stranger:
+        stranger.sendall(json.dumps({"mcp_memory": 1, "token": "guessed", "kind": "api"}).encode() + b"\n")
+        assert stranger.recv(100) == b""
+
+
+def test_the_command_line_works_while_hosts_are_attached(attach: Attach) -> None:
+    host = attach("desk")
+    remember(host, "I keep bees")
+    run = CliRunner().invoke
+    assert json.loads(run(app, ["stats", "--json"]).stdout)["active"] == 1
+    added = json.loads(run(app, ["add", "I keep hens", "--meta", "place=barn", "--json"]).stdout)["results"][0]
+    assert ("cli", "I keep hens") in found(host, "hens")
+    hits = json.loads(run(app, ["search", "bees", "--json", "--since", "2020-01-01"]).stdout)["memories"]
+    assert "I keep bees" in [hit["text"] for hit in hits]
+    listed = json.loads(run(app, ["list", "--meta", "place=barn", "--json"]).stdout)["memories"]
+    assert [memory["text"] for memory in listed] == ["I keep hens"]
+    assert run(app, ["delete", added["id"]]).exit_code == 0
+    failed = run(app, ["delete", added["id"]])
+    assert failed.exit_code == 1
+    assert "was deleted on" in failed.stderr
+
+
+def test_an_engine_is_shown_and_stopped_and_hosts_go_on(attach: Attach, home: Path) -> None:
+    host = attach("desk")
+    remember(host, "I keep bees")
+    run = CliRunner().invoke
+    status = json.loads(run(app, ["engine", "status", "--json"]).stdout)
+    assert (status["pid"], status["clients"]) == (engine_of(home).pid, ["mcp"])
+    stopped = run(app, ["engine", "stop"])
+    assert f"engine {status['pid']} has ended" in stopped.stdout
+    assert run(app, ["engine", "status"]).exit_code == 1
+    assert found(host, "bees") == [("desk", "I keep bees")]
+    assert engine_of(home).pid != status["pid"]
+
+
+def test_other_settings_than_the_running_engines_are_told_once(attach: Attach) -> None:
+    attach("desk")
+    other = attach("code", MCP_MEMORY_RANKING="gated")
+    first, second = (other.call("search_memory", query="bees")["content"] for _ in range(2))
+    assert "other values of MCP_MEMORY_RANKING" in first[-1]["text"]
+    assert "other values" not in str(second)
+
+
+def test_a_folder_that_another_program_holds_is_told_at_each_call(attach: Attach, open_memory: Opener) -> None:
+    memory = open_memory()
+    host = attach("desk", MCP_MEMORY_HELD_WAIT_S="0")
+    refused = host.call("search_memory", query="bees")
+    assert refused["isError"]
+    assert f"in use by process {os.getpid()}" in refused["content"][0]["text"]
+    memory.close()
+    assert found(host, "bees") == []
