@@ -82,7 +82,9 @@ def rewriting_of(question: str, model: LanguageModel) -> tuple[Rewriting, float]
 def rank(question: str, rewriting: Rewriting, memory: Memory) -> int:
     """The 1-based place of the first statement that answers a question, 0 where none is found."""
     selection = Selection(Owner(memory.user_id, "benchmark"), memory.stores.clock())
-    found = search(question, selection, memory.stores, top_k=30, threshold=0.0, rewritten=lambda: rewriting)
+    found = search(
+        question, selection, memory.stores, memory.settings, top_k=30, threshold=0.0, rewritten=lambda: rewriting
+    )
     texts = [hit.memory.text for hit in found.hits]
     answers = [any(part in text for part in QUESTIONS[question]) for text in texts]
     return answers.index(True) + 1 if any(answers) else 0

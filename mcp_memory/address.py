@@ -1,12 +1,15 @@
-"""Where the engine of a data folder listens: a file that only its owner can read. Standard library only."""
+"""Where the engine of a data folder listens, and which program starts it: two files. Standard library only."""
 
 import contextlib
 import json
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 FILE_NAME = "engine.json"
+PROGRAM_NAME = "program.json"
 HOST = "127.0.0.1"
 # The first line of a connection and its answer are frozen: any shim works with any engine.
 PREAMBLE_VERSION = 1
@@ -20,6 +23,19 @@ class Address:
     token: str
     pid: int
     version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The newest program that has worked on a data folder: its version and the command that runs it."""
+
+    version: str
+    command: tuple[str, ...]
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its interpreter can be run still."""
+        return bool(self.command) and os.access(self.command[0], os.X_OK)
 
 
 def published(home: Path) -> Address | None:
@@ -37,12 +53,7 @@ def publish(home: Path, address: Address) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
-    draft = home / f"{FILE_NAME}.{address.pid}"
-    draft.unlink(missing_ok=True)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(address), file)
-    draft.replace(home / FILE_NAME)
+    _write(home / FILE_NAME, asdict(address))
 
 
 def withdraw(home: Path, address: Address) -> None:
@@ -50,3 +61,55 @@ def withdraw(home: Path, address: Address) -> None:
     if published(home) == address:
         with contextlib.suppress(OSError):
             (home / FILE_NAME).unlink()
+
+
+def recorded_program(home: Path) -> Program | None:
+    """The program that a folder names, None where it names none that can be read."""
+    try:
+        found = json.loads((home / PROGRAM_NAME).read_text(encoding="utf-8"))
+        return Program(str(found["version"]), tuple(str(part) for part in found["command"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def record_program(home: Path, program: Program) -> None:
+    """Name a program in the folder, for all who start an engine there.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    _write(home / PROGRAM_NAME, asdict(program))
+
+
+def is_newer(version: str, than: str) -> bool:
+    """Whether a version comes after another; a pre-release (1.0rc1, 1.0.dev3) before its release.
+
+    >>> is_newer("0.10.0", "0.9"), is_newer("1.0", "1.0rc2"), is_newer("1.0.0", "1.0"), is_newer("?", "0.1")
+    (True, True, False, False)
+    """
+    return _order(version) > _order(than)
+
+
+def _order(version: str) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+    release = re.match(r"\d+(?:\.\d+)*", version)
+    if not release:
+        return (), 0, ()
+    numbers = [int(part) for part in release[0].split(".")]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    rest = version[release.end() :]
+    is_release = not re.match(r"[._-]?(a|b|c|rc|alpha|beta|pre|preview|dev)", rest, re.IGNORECASE)
+    return tuple(numbers), int(is_release), tuple(int(part) for part in re.findall(r"\d+", rest))
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise

@@ -17,6 +17,7 @@ from .engine import Engine
 from .errors import InvalidInputError, McpMemoryError
 from .records import AddResult, DeleteResult, SearchResult
 from .records import Memory as Record
+from .settings import Settings
 from .wire import ReadLine, WriteLine
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def read_answer(method: str, line: bytes) -> Any:
     return ANSWERS[method].validate_python(value["result"])
 
 
-async def answer_calls(engine: Engine, user_id: str, agent_id: str, read_line: ReadLine, write_line: WriteLine) -> None:
+async def answer_calls(
+    engine: Engine, settings: Settings, agent_id: str, read_line: ReadLine, write_line: WriteLine
+) -> None:
     """Answer the calls of one client, one after the other, until it goes."""
     while line := await read_line():
         try:
@@ -69,7 +72,7 @@ async def answer_calls(engine: Engine, user_id: str, agent_id: str, read_line: R
             continue
 
         def work(method: str = method, given: dict[str, Any] = given) -> bytes:
-            return _answered(lambda: engine.memory().as_user(user_id).as_agent(agent_id), method, given)
+            return _answered(lambda: engine.memory().as_client(settings, agent_id), method, given)
 
         answered = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         await write_line(b'{"id": %d, %b}\n' % (int(number), answered))

@@ -107,7 +107,7 @@ def search(
     query: Annotated[str, typer.Argument(help="What to find, in plain words.")],
     top_k: Annotated[int, typer.Option(help="Most hits to show, 1 to 100.")] = 10,
     threshold: Annotated[float, typer.Option(help="Least relevance of a hit, 0 to 1.")] = 0.0,
-    scope: Annotated[str, typer.Option(help="all, user, agent or run.")] = "all",
+    scope: Annotated[str, typer.Option(help="all, user, agent or run; by default as set.")] = "",
     run_id: Annotated[str, typer.Option(help="The conversation, for scope run.")] = "",
     as_of: Annotated[str, typer.Option(help="ISO date: leave out what came later.")] = "",
     known_at: Annotated[str, typer.Option(help="ISO date: what had been recorded by then.")] = "",

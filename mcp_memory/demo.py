@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,9 +12,11 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import Implementation
 
+from . import control
 from .errors import McpMemoryError, StorageError
 from .language_model import LanguageModel, Presence
 from .settings import PREFIX, Settings, load_settings
+from .shim import ENGINE_GONE
 
 TOLD = (
     ("user", "I moved to Lisbon in March and I work as a bicycle mechanic."),
@@ -49,6 +52,9 @@ def run_demo(say: Callable[[str], None]) -> None:
             if found := _first_known(group):
                 raise found from group
             raise
+        finally:
+            # Before its folder is removed.
+            control.stop(Path(home))
 
 
 def _first_known(group: BaseExceptionGroup[BaseException]) -> McpMemoryError | None:
@@ -63,7 +69,7 @@ def _first_known(group: BaseExceptionGroup[BaseException]) -> McpMemoryError | N
 
 def _environment(settings: Settings, home: str) -> dict[str, str]:
     passed_on = {f"{PREFIX}{name.upper()}": str(getattr(settings, name)) for name in _PASSED_ON}
-    # The engine goes with its last client: the folder is removed.
+    # Where the demo is ended in its middle, the engine goes with its client.
     demo = {"HOME": home, "USER_ID": "demo", "ADD_WAIT_S": str(_WAIT_S), "ENGINE_IDLE_S": "0"}
     return {**os.environ, **passed_on, **{PREFIX + name: value for name, value in demo.items()}}
 
@@ -123,6 +129,9 @@ def _client(name: str, environment: Mapping[str, str]) -> Client:
 
 async def _call(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
+    if result.is_error and ENGINE_GONE in str(result.content):
+        # Ended from outside, for want of memory perhaps: the answer says to repeat the call.
+        result = await client.call_tool(tool, arguments)
     text = " ".join(getattr(block, "text", "") for block in result.content)
     _expect(not result.is_error and result.structured_content is not None, text)
     return dict(result.structured_content or {})

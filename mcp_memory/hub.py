@@ -3,6 +3,8 @@
 It holds the folder, listens on this machine, and leaves some time after its last client.
 """
 
+import contextlib
+import faulthandler
 import hmac
 import json
 import logging
@@ -21,20 +23,22 @@ import anyio.abc
 from . import address
 from .address import Address
 from .api import answer_calls
-from .dial import HELD_ELSEWHERE, engine_settings
+from .dial import USER_VARIABLE, own_variables
 from .engine import Engine
 from .errors import FolderInUseError, McpMemoryError
 from .folder import DataFolder
 from .memory import Memory
 from .server import build_server
-from .settings import Settings, load_settings
+from .settings import Settings, for_client, load_settings, variables_of_a_client
 from .socket_lines import lines_of
+from .starter import HELD_ELSEWHERE
 from .version import __version__
 from .wire import ReadLine, WriteLine, serve_lines
 
 logger = logging.getLogger(__name__)
 
-LOG_NAME = "engine.log"
+LOG_NAME, STDERR_NAME = "engine.log", "engine.stderr"
+_N_LAST_BYTES = 10_000
 _LOG_BYTES, _N_OLD_LOGS = 1_000_000, 3
 _PREAMBLE_S = 5.0
 _MAX_PREAMBLE_BYTES = 100_000
@@ -46,11 +50,11 @@ _LOOK_EVERY_S = 1.0
 class Hub:
     """The clients of one engine."""
 
-    def __init__(self, engine: Engine, home_address: Address, idle_s: float) -> None:
+    def __init__(self, engine: Engine, here: Address, settings: Settings) -> None:
         self._engine = engine
-        self._address = home_address
-        self._idle_s = idle_s
-        self._settings = engine_settings()
+        self._address = here
+        self._settings = settings
+        self._variables = own_variables()
         self._began_at = time.time()
         self._leaving = anyio.Event()
         self._clients: dict[int, str] = {}
@@ -88,7 +92,7 @@ class Hub:
             if self._clients:
                 await changed.wait()
                 continue
-            with anyio.move_on_after(self._idle_s) as waiting:
+            with anyio.move_on_after(self._settings.engine_idle_s) as waiting:
                 await changed.wait()
             if not waiting.cancelled_caught:
                 continue
@@ -127,17 +131,23 @@ class Hub:
                 self._note_change()
 
     async def _attend(self, preamble: Mapping[str, Any], read_line: ReadLine, write_line: WriteLine) -> None:
-        user_id = str(preamble.get("user_id") or "")
-        others = preamble.get("settings")
-        notice = _differences(self._settings, others if isinstance(others, dict) else {})
+        given = preamble.get("settings")
+        variables = {str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
+        try:
+            settings = for_client(self._settings, variables | {USER_VARIABLE: str(preamble.get("user_id") or "")})
+        except McpMemoryError as exc:
+            refusal = {"error": {"message": exc.message, "hint": exc.hint}}
+            await write_line(json.dumps(refusal).encode() + b"\n")
+            return
+        notice = _differences(self._variables, variables)
         welcome = {"ok": True, "version": __version__, "pid": os.getpid(), "notice": notice}
         await write_line(json.dumps(welcome).encode() + b"\n")
         match preamble.get("kind"):
             case "mcp":
-                await serve_lines(build_server(self._engine, user_id, notice), read_line, write_line)
+                await serve_lines(build_server(self._engine, settings, notice), read_line, write_line)
             case "api":
                 agent_id = str(preamble.get("agent_id") or "python")
-                await answer_calls(self._engine, user_id, agent_id, read_line, write_line)
+                await answer_calls(self._engine, settings, agent_id, read_line, write_line)
             case _:
                 await self._obey(read_line, write_line)
 
@@ -167,7 +177,8 @@ def _preamble(line: bytes) -> Mapping[str, Any]:
 
 def _differences(ours: Mapping[str, str], theirs: Mapping[str, Any]) -> str:
     """What to tell a client whose settings are not those that the engine was started with."""
-    names = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+    of_the_engine = (ours.keys() | theirs.keys()) - variables_of_a_client()
+    names = sorted(name for name in of_the_engine if ours.get(name) != theirs.get(name))
     if not names:
         return ""
     return (
@@ -178,6 +189,9 @@ def _differences(ours: Mapping[str, str], theirs: Mapping[str, Any]) -> str:
 
 def run() -> None:
     """Be the engine of the data folder that the settings name, until nobody needs it."""
+    for name in variables_of_a_client():
+        # They are those of whoever started it; every client brings its own.
+        os.environ.pop(name, None)
     try:
         settings = load_settings()
         folder = DataFolder(settings.home)
@@ -204,10 +218,10 @@ async def _serve(engine: Engine, settings: Settings) -> None:
     listener = await anyio.create_tcp_listener(local_host=address.HOST, local_port=0)
     port = listener.extra(anyio.abc.SocketAttribute.local_port)
     here = Address(port, secrets.token_hex(32), os.getpid(), __version__)
-    hub = Hub(engine, here, settings.engine_idle_s)
+    hub = Hub(engine, here, settings)
     address.publish(settings.home, here)
     _divert_standard_error(settings)
-    logger.info("listening on port %d", port)
+    logger.info("version %s listens on port %d", __version__, port)
     try:
         await hub.serve(listener.listeners[0])
     finally:
@@ -226,7 +240,15 @@ def _log_to_file(settings: Settings) -> None:
 
 
 def _divert_standard_error(settings: Settings) -> None:
-    """What libraries print goes into a file of its own: whoever started the engine need not stay to read it."""
-    descriptor = os.open(settings.home / "engine.stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """What libraries print, and what Python tells of a crash, goes into a file: whoever started the engine may leave.
+
+    What the engine before left there is put into the log.
+    """
+    path = settings.home / STDERR_NAME
+    with contextlib.suppress(OSError):
+        if said := path.read_bytes()[-_N_LAST_BYTES:].decode(errors="replace").strip():
+            logger.warning("the engine before left in %s:\n%s", STDERR_NAME, said)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(descriptor, 2)
     os.close(descriptor)
+    faulthandler.enable()

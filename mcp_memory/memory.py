@@ -52,9 +52,10 @@ class Memory:
     be called from several threads.
     """
 
-    def __init__(self, parts: "Parts", owner: Owner) -> None:
+    def __init__(self, parts: "Parts", owner: Owner, settings: Settings) -> None:
         self._parts = parts
         self._owner = owner
+        self._settings = settings
 
     @classmethod
     def local(
@@ -81,15 +82,16 @@ class Memory:
         home = held.path if held else folder
         given = settings | ({"home": Path(home)} if home else {}) | ({"user_id": user_id} if user_id else {})
         parts = Parts(load_settings(**given), clock, embedder, held)
-        return cls(parts, Owner(parts.user_id, agent_id))
+        return cls(parts, Owner(parts.user_id, agent_id), parts.settings)
 
     def as_agent(self, agent_id: str) -> "Memory":
         """The same memory as another client sees it, sharing this one's stores."""
-        return Memory(self._parts, replace(self._owner, agent_id=agent_id))
+        return Memory(self._parts, replace(self._owner, agent_id=agent_id), self._settings)
 
-    def as_user(self, user_id: str) -> "Memory":
-        """The memory of another user in the same folder, '' meaning the folder's own."""
-        return Memory(self._parts, replace(self._owner, user_id=user_id or self._parts.user_id))
+    def as_client(self, settings: Settings, name: str) -> "Memory":
+        """The memory in the same folder as a client with settings of its own sees it, who calls itself `name`."""
+        owner = Owner(settings.user_id or self._parts.user_id, settings.agent_id or name)
+        return Memory(self._parts, owner, settings)
 
     @property
     def user_id(self) -> str:
@@ -104,7 +106,7 @@ class Memory:
     @property
     def settings(self) -> Settings:
         """The settings in force."""
-        return self._parts.settings
+        return self._settings
 
     @property
     def stores(self) -> Stores:
@@ -127,7 +129,7 @@ class Memory:
         if len(index):
             # The first encoding and the first lemma cost more than all later ones.
             anything = Selection(self._owner, self._parts.clock())
-            searching.search("warm up", anything, stores, top_k=1, threshold=0.0)
+            searching.search("warm up", anything, stores, self._settings, top_k=1, threshold=0.0)
         stores.embedder.quicken()
         if self._parts.rewriter:
             self._parts.rewriter.prepare()
@@ -182,7 +184,7 @@ class Memory:
         )
         added = adding.add(episode, self._parts.stores)
         self._parts.upkeep.after_write()
-        return self._parts.distilled(added) if added.job_id else added.result
+        return self._parts.distilled(added, self._settings.add_wait_s) if added.job_id else added.result
 
     def search(
         self,
@@ -190,7 +192,7 @@ class Memory:
         *,
         top_k: int = 10,
         threshold: float = 0.0,
-        scope: str = "all",
+        scope: str = "",
         run_id: str = "",
         as_of: inputs.Moment = None,
         known_at: inputs.Moment = None,
@@ -202,7 +204,7 @@ class Memory:
         search by `rewrite_wait_s` at most, and `degraded` says where it could not be done.
 
         `scope`: `all`, `user` (about the user), `agent` (about this agent, by itself) or `run` (needs
-        `run_id`). `as_of` asks what was true then, `known_at` what had been recorded by then. `filters` is a
+        `run_id`); '' means the setting `default_scope`. `as_of` asks what was true then, `known_at` what had been recorded by then. `filters` is a
         `Filters`, or a dict with its fields, times as ISO text.
 
         Raises:
@@ -221,7 +223,7 @@ class Memory:
             raise InvalidInputError(f"top_k {top_k} is not in 1..{MAX_TOP_K}", hint=f"use 1 to {MAX_TOP_K}")
         if not 0.0 <= threshold <= 1.0:
             raise InvalidInputError(f"threshold {threshold} is not in 0..1", hint="use 0 for no threshold")
-        chosen = inputs.one_of("scope", scope, SCOPES)
+        chosen = inputs.one_of("scope", scope or self._settings.default_scope, SCOPES)
         run_id = inputs.short("run_id", run_id)
         if chosen == "run" and not run_id:
             raise InvalidInputError("scope 'run' needs a run_id", hint="give run_id, or use scope 'all'")
@@ -237,7 +239,7 @@ class Memory:
         rewritten = self._parts.rewriter.begin(query) if self._parts.rewriter else Rewriting
         self._parts.upkeep.catch_up_once()
         result = searching.search(
-            query, selection, self._parts.stores, top_k=top_k, threshold=threshold, rewritten=rewritten
+            query, selection, self._parts.stores, self._settings, top_k=top_k, threshold=threshold, rewritten=rewritten
         )
         notice = f"{result.notice} {self._parts.queue.notice()}".strip()
         return replace(result, notice=notice)
@@ -351,13 +353,13 @@ class Parts:
         with self.stores.writing:
             return self.stores.ids.next(now)
 
-    def distilled(self, added: Added) -> AddResult:
+    def distilled(self, added: Added, wait_s: float) -> AddResult:
         """What came of an add once its job is done, or what it did at once when that takes too long.
 
         Inputs that were known or empty are told of in both cases; after what was read out of the others, in order.
         """
         self.queue.start()
-        receipts = self.queue.wait(added.job_id, self.settings.add_wait_s)
+        receipts = self.queue.wait(added.job_id, wait_s)
         if receipts:
             at_once = tuple(receipt for receipt in added.result.results if receipt.status != "queued")
             return replace(added.result, results=receipts + at_once)

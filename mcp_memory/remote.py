@@ -8,12 +8,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from .api import question, read_answer
-from .dial import Line, dial, dial_or_start
+from .dial import Line, connect
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
 from .records import AddResult, DeleteResult, Filters, Message, SearchResult
 from .records import Memory as Record
+from .starter import connect_or_start
 
 
 class RemoteMemory:
@@ -34,7 +35,7 @@ class RemoteMemory:
     @classmethod
     def of_running(cls, agent_id: str) -> Self | None:
         """The memory of the engine that runs, None where none does."""
-        line = dial(data_folder(), "api", agent_id)
+        line = connect(data_folder(), "api", agent_id)
         return cls(line) if line else None
 
     @classmethod
@@ -44,7 +45,7 @@ class RemoteMemory:
         Raises:
             McpMemoryError: it cannot be started, or refuses.
         """
-        return cls(dial_or_start(data_folder(), "api", agent_id))
+        return cls(connect_or_start(data_folder(), "api", agent_id))
 
     def add(
         self,
@@ -71,7 +72,7 @@ class RemoteMemory:
         *,
         top_k: int = 10,
         threshold: float = 0.0,
-        scope: str = "all",
+        scope: str = "",
         run_id: str = "",
         as_of: Moment = None,
         known_at: Moment = None,

@@ -13,6 +13,7 @@ from .records import SEARCHABLE, Hit, SearchResult, Selection
 from .rewrite import Rewriting
 from .schema import to_micros
 from .score import Floats
+from .settings import Settings
 from .stores import Stores
 
 _MICROS_PER_DAY = 86_400_000_000
@@ -26,6 +27,7 @@ def search(
     query_text: str,
     selection: Selection,
     stores: Stores,
+    settings: Settings,
     *,
     top_k: int,
     threshold: float,
@@ -35,9 +37,8 @@ def search(
 
     When even the best is below the floor, nothing is returned and the notice says so. A signal that failed
     is named in `degraded`. `rewritten` gives the query in other words; it is called late, when the query itself
-    has been read and embedded.
+    has been read and embedded. The `settings` are the client's, who chooses ranking, weights and floor.
     """
-    settings = stores.settings
     index = stores.index_of(selection.owner.user_id)
     query = candidates.read_query(query_text, index)
     query, lag = _with_vectors(query, index, stores)

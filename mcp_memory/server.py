@@ -1,5 +1,6 @@
 """The MCP server: three tools over one memory, their schemas, and how results and errors reach a model."""
 
+import faulthandler
 import json
 import logging
 import os
@@ -32,6 +33,7 @@ from .wire import serve_lines, standard_streams
 
 if TYPE_CHECKING:
     from .memory import Memory
+    from .settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -122,7 +124,7 @@ def _search(memory: "Memory", given: SearchArguments) -> CallToolResult:
         given.query,
         top_k=given.top_k,
         threshold=given.threshold,
-        scope=given.scope,
+        scope=given.scope if "scope" in given.model_fields_set else "",
         run_id=given.run_id,
         as_of=given.as_of,
     )
@@ -235,8 +237,8 @@ _TOOLS: Mapping[str, tuple[type[_Arguments], Work, Tool]] = {
 }
 
 
-def build_server(engine: Engine, user_id: str = "", notice: str = "") -> Server[Any]:
-    """An MCP server whose tools work on the engine's memory of a user, each client under its own agent id.
+def build_server(engine: Engine, settings: "Settings | None" = None, notice: str = "") -> Server[Any]:
+    """An MCP server whose tools work on the engine's memory with a client's settings, under the client's agent id.
 
     The first answer of a tool ends with the `notice`, if there is one.
     """
@@ -258,7 +260,7 @@ def build_server(engine: Engine, user_id: str = "", notice: str = "") -> Server[
         except ValidationError as exc:
             return _failure(_explain_invalid(exc))
         agent = agent_id_of(context)
-        result = await _with_progress(context, engine, lambda: _run(engine, user_id, agent, work, given))
+        result = await _with_progress(context, engine, lambda: _run(engine, settings, agent, work, given))
         if untold:
             result.content.append(TextContent(type="text", text=untold.pop()))
         return result
@@ -272,10 +274,11 @@ def build_server(engine: Engine, user_id: str = "", notice: str = "") -> Server[
     )
 
 
-def _run(engine: Engine, user_id: str, agent: str, work: Work, given: _Arguments) -> CallToolResult:
+def _run(engine: Engine, settings: "Settings | None", agent: str, work: Work, given: _Arguments) -> CallToolResult:
     """One tool call in its worker thread; known errors become answers, others are masked."""
     try:
-        return work(engine.memory().as_user(user_id).as_agent(agent), given)
+        memory = engine.memory()
+        return work(memory.as_client(settings or memory.settings, agent), given)
     except McpMemoryError as exc:
         if not isinstance(exc, InvalidInputError | NotFoundError):
             logger.warning("%s", exc)
@@ -331,6 +334,8 @@ def _explain_invalid(exc: ValidationError) -> str:
 def serve() -> None:
     """Serve MCP over standard input and output until the input ends, with a memory in this process."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="mcp-memory %(levelname)s: %(message)s")
+    # A crash in a library's own code leaves no other trace.
+    faulthandler.enable()
     engine = Engine()
     server = build_server(engine)
 
@@ -338,13 +343,17 @@ def serve() -> None:
         async with standard_streams() as (read_line, write_line):
             await serve_lines(server, read_line, write_line)
 
+    status = 0
     try:
         anyio.run(run)
     except KeyboardInterrupt:
         pass
+    except Exception:
+        logger.exception("the server ends")
+        status = 1
     finally:
         engine.close()
         sys.stderr.flush()
         # A thread may still be importing, or waiting for input that never comes: the interpreter would wait for
         # it. All that matters is in the log.
-        os._exit(0)
+        os._exit(status)

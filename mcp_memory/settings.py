@@ -2,8 +2,9 @@
 
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_settings import (
@@ -21,6 +22,19 @@ from .records import PACKAGED_MODEL, Ranking
 
 PREFIX = "MCP_MEMORY_"
 FILE_NAME = "settings.toml"
+# What each client of an engine chooses for itself; everything else is the engine's and fixed at its start.
+OF_A_CLIENT = (
+    "user_id",
+    "agent_id",
+    "default_scope",
+    "ranking",
+    "floor",
+    "weight_relevance",
+    "weight_importance",
+    "weight_recency",
+    "half_life_days",
+    "add_wait_s",
+)
 
 
 class Settings(BaseSettings):
@@ -30,6 +44,10 @@ class Settings(BaseSettings):
 
     home: Path = Field(default_factory=data_folder, description="folder that holds everything")
     user_id: str = Field("", max_length=200, description="whose memory this is; '' means the folder's own user")
+    agent_id: str = Field("", max_length=200, description="what a client is called; '' means the name that it gives")
+    default_scope: Literal["all", "user", "agent"] = Field(
+        "all", description="where a search looks that names no scope: all, user or agent"
+    )
     embedding_model: str = Field(
         PACKAGED_MODEL, min_length=1, description="name or folder of a sentence-transformers model"
     )
@@ -110,6 +128,22 @@ def load_settings(**given: Any) -> Settings:
             hint=f"correct {PREFIX}{name.upper()} or {name} in {FILE_NAME}",
         ) from exc
     return settings
+
+
+def variables_of_a_client() -> frozenset[str]:
+    """The environment variables that concern a client and not the engine."""
+    return frozenset(PREFIX + name.upper() for name in OF_A_CLIENT)
+
+
+def for_client(engine: Settings, variables: Mapping[str, Any]) -> Settings:
+    """The engine's settings with what a client's environment, else the file as it is now, says of its own.
+
+    Raises:
+        InvalidInputError: a value is out of range; it is named.
+    """
+    given = {name: variables[PREFIX + name.upper()] for name in OF_A_CLIENT if PREFIX + name.upper() in variables}
+    chosen = load_settings(home=engine.home, **given)
+    return engine.model_copy(update={name: getattr(chosen, name) for name in OF_A_CLIENT})
 
 
 def unknown_names(settings: Settings) -> list[str]:

@@ -13,17 +13,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from .dial import Line, dial_or_start
+from .dial import Line
 from .errors import McpMemoryError
 from .paths import data_folder
+from .starter import connect_or_start
 
 # After the host has closed its end, answers may take as long as loading the model does.
 LAST_ANSWERS_S = 60.0
-_ENGINE_GONE = -32001
-_MAY_REPEAT = "the memory engine went away before it answered; nothing was changed: repeat the call"
+_CODE = -32001
+ENGINE_GONE = "the memory engine went away before it answered"
+_MAY_REPEAT = f"{ENGINE_GONE}; nothing was changed: repeat the call"
 _MAY_HAVE_HAPPENED = (
-    "the memory engine went away before it answered; what was asked may have been done or not: repeating it is safe, "
-    "the same words are stored once"
+    f"{ENGINE_GONE}; what was asked may have been done or not: repeating it is safe, the same words are stored once"
 )
 _READS = frozenset({"search_memory"})
 
@@ -157,17 +158,23 @@ class Shim:
             if identifier in again:
                 self._bring(said, identifier)
             else:
-                self._fail(identifier, _MAY_HAVE_HAPPENED if _changes(said) else _MAY_REPEAT)
+                self._fail(said, _MAY_HAVE_HAPPENED if _changes(said) else _MAY_REPEAT)
 
     def _fail_all(self, why: str) -> None:
         with self._lock:
             asked, self._under_way = self._under_way, {}
-        for identifier in asked:
-            self._fail(identifier, why)
+        for said in asked.values():
+            self._fail(said, why)
 
-    def _fail(self, identifier: str | int, why: str) -> None:
-        error = {"jsonrpc": "2.0", "id": identifier, "error": {"code": _ENGINE_GONE, "message": why}}
-        self._write(json.dumps(error).encode() + b"\n")
+    def _fail(self, asked: bytes, why: str) -> None:
+        """Answer a request in the engine's place; what a tool says reaches the model in every host."""
+        message = _message(asked)
+        failed: dict[str, Any] = (
+            {"result": {"content": [{"type": "text", "text": why}], "isError": True}}
+            if message.get("method") == "tools/call"
+            else {"error": {"code": _CODE, "message": why}}
+        )
+        self._write(json.dumps({"jsonrpc": "2.0", "id": message.get("id"), **failed}).encode() + b"\n")
 
 
 def _changes(line: bytes) -> bool:
@@ -202,7 +209,7 @@ def serve() -> None:
                 os._exit(0)
 
     try:
-        shim = Shim(lambda: dial_or_start(home, "mcp"), write)
+        shim = Shim(lambda: connect_or_start(home, "mcp"), write)
     except McpMemoryError as exc:
         # Nothing has been read yet: a server of its own can tell the host at each call what is wrong.
         print(f"mcp-memory: {exc.message}", file=sys.stderr, flush=True)

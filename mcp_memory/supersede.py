@@ -131,7 +131,7 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
     selection = Selection(owner=episode.owner, now=stores.clock(), scope="user")
     found = {
         hit.memory.id: hit.memory
-        for hit in search(draft.text, selection, stores, top_k=_N_CANDIDATES, threshold=0.0).hits
+        for hit in search(draft.text, selection, stores, stores.settings, top_k=_N_CANDIDATES, threshold=0.0).hits
     }
     if description and description.fact_type in SINGLE_VALUED | SINGLE_BY_RELATION:
         told = _told(draft.text, draft.language, episode.observed_at, description)

@@ -32,7 +32,7 @@ def in_context(episode: Episode, stores: Stores) -> Reading:
     user_id = episode.owner.user_id
     selection = Selection(owner=episode.owner, now=stores.clock())
     said = " ".join(message.content for message in episode.messages)[:_MAX_QUERY_CHARS]
-    relevant = search(said, selection, stores, top_k=_N_RELEVANT * 2, threshold=0.0).hits
+    relevant = search(said, selection, stores, stores.settings, top_k=_N_RELEVANT * 2, threshold=0.0).hits
     recent = stores.log.list_memories(user_id, states=("active",), limit=_N_RECENT)
     known = {
         memory.text: memory.id

@@ -146,7 +146,8 @@ def test_a_call_under_way_when_the_engine_is_killed_is_told_and_nothing_is_lost(
     server.wait_until_held()
     os.kill(engine_of(home).pid, signal.SIGKILL)
     answer = host.await_answer(asked)
-    assert "may have been done or not: repeating it is safe" in answer["error"]["message"]
+    assert answer["result"]["isError"]
+    assert "may have been done or not: repeating it is safe" in answer["result"]["content"][0]["text"]
     assert found(host, "bees") == [("desk", "I keep bees")]
     assert host.end() == 0
 
@@ -207,10 +208,25 @@ def test_an_engine_is_shown_and_stopped_and_hosts_go_on(attach: Attach, home: Pa
 
 def test_other_settings_than_the_running_engines_are_told_once(attach: Attach) -> None:
     attach("desk")
-    other = attach("code", MCP_MEMORY_RANKING="gated")
+    other = attach("code", MCP_MEMORY_LLM_MODEL="tiny", MCP_MEMORY_RANKING="gated")
     first, second = (other.call("search_memory", query="bees")["content"] for _ in range(2))
-    assert "other values of MCP_MEMORY_RANKING" in first[-1]["text"]
+    assert "other values of MCP_MEMORY_LLM_MODEL;" in first[-1]["text"]
     assert "other values" not in str(second)
+
+
+def test_each_host_has_settings_of_its_own(attach: Attach) -> None:
+    desk, code = attach("desk"), attach("code", MCP_MEMORY_FLOOR="0.99", MCP_MEMORY_AGENT_ID="work-laptop")
+    remember(code, "I keep bees")
+    assert found(desk, "Who keeps an animal?") == [("work-laptop", "I keep bees")]
+    assert found(code, "Who keeps an animal?") == []
+
+
+def test_a_hosts_wrong_setting_is_told_at_each_call(attach: Attach) -> None:
+    attach("desk")
+    other = attach("code", MCP_MEMORY_FLOOR="7")
+    refused = other.call("search_memory", query="bees")
+    assert refused["isError"]
+    assert "floor = '7'" in refused["content"][0]["text"]
 
 
 def test_a_folder_that_another_program_holds_is_told_at_each_call(attach: Attach, open_memory: Opener) -> None:

@@ -1,0 +1,65 @@
+"""What is asked of a running engine about itself: how it is, and to leave. Standard library only."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from .address import Address, published
+from .dial import connect
+from .errors import StorageError
+
+_LEAVE_S = 30.0
+_LOOK_EVERY_S = 0.02
+
+
+def status_of(home: Path) -> dict[str, Any] | None:
+    """What the engine of a folder says of itself, None where none runs."""
+    return _asked(home, "status")
+
+
+def stop(home: Path) -> dict[str, Any] | None:
+    """End the engine of a folder, calls under way being answered first; what it said of itself, None where none runs.
+
+    Raises:
+        StorageError: it does not end.
+    """
+    if found := _asked(home, "stop"):
+        wait_until_gone(home, int(found["pid"]))
+    return found
+
+
+def retire(home: Path, address: Address) -> None:
+    """End an engine of an older program, unless somebody else has.
+
+    Raises:
+        StorageError: it does not end.
+    """
+    if published(home) == address and _asked(home, "stop"):
+        wait_until_gone(home, address.pid)
+
+
+def wait_until_gone(home: Path, pid: int) -> None:
+    """Wait until a folder does not name this engine any more.
+
+    Raises:
+        StorageError: it stays.
+    """
+    deadline = time.monotonic() + _LEAVE_S
+    while (address := published(home)) and address.pid == pid:
+        if time.monotonic() > deadline:
+            raise StorageError(f"engine {pid} does not end", hint=f"end process {pid}")
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _asked(home: Path, order: str) -> dict[str, Any] | None:
+    line = connect(home, "control")
+    if line is None:
+        return None
+    try:
+        line.send(order.encode() + b"\n")
+        return dict(json.loads(line.reader.readline()))
+    except (OSError, ValueError):
+        return None
+    finally:
+        line.close()

@@ -1,0 +1,106 @@
+"""Sees to it that an engine runs: one per data folder, of the newest program that has worked on it.
+
+Standard library only: the shim is made of this.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from .address import Program, is_newer, published, record_program, recorded_program
+from .control import retire
+from .dial import Kind, Line, connect
+from .errors import StorageError
+from .paths import HOME_VARIABLE
+from .version import __version__
+
+# -P: what lies in the working folder of a host must not be taken for a module of Python's.
+_ENTRY = ("-P", "-m", "mcp_memory")
+# An engine that finds the folder held by somebody else ends with this.
+HELD_ELSEWHERE = 3
+_START_S = 30.0
+# An engine that is told to leave lets its calls end first, and a command of the terminal is done in some seconds.
+_HELD_S = 15.0
+_LOOK_EVERY_S = 0.005
+_HELD_AGAIN_S = 0.1
+
+
+def connect_or_start(home: Path, kind: Kind, agent_id: str = "") -> Line:
+    """A connection to the engine, which is started where none runs; of two that start at once one stays.
+
+    An engine of an older program than this one is asked to leave first.
+
+    Raises:
+        StorageError: none runs and none can be started; why not.
+        McpMemoryError: the engine refuses.
+    """
+    own = Program(__version__, (sys.executable, *_ENTRY))
+    _record(home, own)
+    began = time.monotonic()
+    program = _newest(home, own)
+    started: subprocess.Popen[bytes] | None = None
+    while time.monotonic() - began < _START_S:
+        if (running := published(home)) and is_newer(own.version, running.version):
+            retire(home, running)
+        if line := connect(home, kind, agent_id):
+            return line
+        if started is None:
+            started = _start(home, program)
+        elif (status := started.poll()) is not None:
+            if status != HELD_ELSEWHERE and program != own:
+                # It was removed, or does not work any more.
+                program = own
+            elif status != HELD_ELSEWHERE or time.monotonic() - began > _HELD_S:
+                raise StorageError(_last_words(started), hint="run: mcp-memory doctor")
+            # Another engine is about to listen or to end, or a command of the terminal is about to end.
+            started = None
+            time.sleep(_HELD_AGAIN_S)
+        time.sleep(_LOOK_EVERY_S)
+    raise StorageError(f"the engine did not start within {_START_S:.0f} s", hint="run: mcp-memory doctor")
+
+
+def _record(home: Path, own: Program) -> None:
+    """Name this program in the folder, unless a newer one is named that is still there."""
+    recorded = recorded_program(home)
+    is_outdone = (
+        recorded is not None
+        and recorded.command != own.command
+        and recorded.is_there
+        and is_newer(recorded.version, own.version)
+    )
+    if recorded == own or is_outdone:
+        return
+    # The engine makes the folder where there is none, and tells what is wrong with it.
+    with contextlib.suppress(OSError):
+        record_program(home, own)
+
+
+def _newest(home: Path, own: Program) -> Program:
+    recorded = recorded_program(home)
+    return recorded if recorded and recorded.is_there and is_newer(recorded.version, own.version) else own
+
+
+def _start(home: Path, program: Program) -> subprocess.Popen[bytes]:
+    """Start an engine in a session of its own, that outlives whoever started it."""
+    apart: dict[str, Any] = (
+        {"creationflags": 0x00000008 | 0x00000200} if sys.platform == "win32" else {"start_new_session": True}
+    )
+    return subprocess.Popen(
+        [*program.command, "engine", "run"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
+        cwd=home if home.is_dir() else None,
+        env={**os.environ, HOME_VARIABLE: str(home)},
+        **apart,
+    )
+
+
+def _last_words(process: subprocess.Popen[bytes]) -> str:
+    said = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
+    return said.splitlines()[-1] if said else f"the engine ended with status {process.returncode}"
