@@ -204,8 +204,8 @@ class Memory:
         search by `rewrite_wait_s` at most, and `degraded` says where it could not be done.
 
         `scope`: `all`, `user` (about the user), `agent` (about this agent, by itself) or `run` (needs
-        `run_id`); '' means the setting `default_scope`. `as_of` asks what was true then, `known_at` what had been recorded by then. `filters` is a
-        `Filters`, or a dict with its fields, times as ISO text.
+        `run_id`); '' means the setting `default_scope`. `as_of` asks what was true then, `known_at` what had been
+        recorded by then. `filters` is a `Filters`, or a dict with its fields, times as ISO text.
 
         Raises:
             InvalidInputError: a value is out of range; the message names it.
