@@ -13,6 +13,7 @@ PROGRAM_NAME = "program.json"
 HOST = "127.0.0.1"
 # The first line of a connection and its answer are frozen: any shim works with any engine.
 PREAMBLE_VERSION = 1
+_STAGES = ("dev", "a", "b", "rc", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,8 @@ def _order(version: str) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
     while numbers and not numbers[-1]:
         numbers.pop()
     rest = version[release.end() :]
-    is_release = not re.match(r"[._-]?(a|b|c|rc|alpha|beta|pre|preview|dev)", rest, re.IGNORECASE)
-    return tuple(numbers), int(is_release), tuple(int(part) for part in re.findall(r"\d+", rest))
+    stage = re.match(r"[._-]?(dev|a|b|rc)", rest, re.IGNORECASE)
+    return tuple(numbers), _STAGES.index(stage[1].lower() if stage else ""), tuple(map(int, re.findall(r"\d+", rest)))
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

@@ -41,6 +41,7 @@ LOG_NAME, STDERR_NAME = "engine.log", "engine.stderr"
 _N_LAST_BYTES = 10_000
 _LOG_BYTES, _N_OLD_LOGS = 1_000_000, 3
 _PREAMBLE_S = 5.0
+_FIRST_CLIENT_S = 30.0
 _MAX_PREAMBLE_BYTES = 100_000
 # How long calls under way may take when the engine is told to leave.
 _DRAIN_S = 10.0
@@ -92,7 +93,9 @@ class Hub:
             if self._clients:
                 await changed.wait()
                 continue
-            with anyio.move_on_after(self._settings.engine_idle_s) as waiting:
+            idle_s = self._settings.engine_idle_s
+            # Whoever has started it is on the way.
+            with anyio.move_on_after(idle_s if self._n_seen else max(idle_s, _FIRST_CLIENT_S)) as waiting:
                 await changed.wait()
             if not waiting.cancelled_caught:
                 continue

@@ -22,6 +22,8 @@ from .version import __version__
 _ENTRY = ("-P", "-m", "mcp_memory")
 # An engine that finds the folder held by somebody else ends with this.
 HELD_ELSEWHERE = 3
+# 0: it was told to leave before it was reached.
+_TRY_AGAIN = (0, HELD_ELSEWHERE)
 _START_S = 30.0
 # An engine that is told to leave lets its calls end first, and a command of the terminal is done in some seconds.
 _HELD_S = 15.0
@@ -51,10 +53,10 @@ def connect_or_start(home: Path, kind: Kind, agent_id: str = "") -> Line:
         if started is None:
             started = _start(home, program)
         elif (status := started.poll()) is not None:
-            if status != HELD_ELSEWHERE and program != own:
+            if status not in _TRY_AGAIN and program != own:
                 # It was removed, or does not work any more.
                 program = own
-            elif status != HELD_ELSEWHERE or time.monotonic() - began > _HELD_S:
+            elif status not in _TRY_AGAIN or time.monotonic() - began > _HELD_S:
                 raise StorageError(_last_words(started), hint="run: mcp-memory doctor")
             # Another engine is about to listen or to end, or a command of the terminal is about to end.
             started = None

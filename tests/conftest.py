@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from mcp_memory.embedder import Embedder
 from mcp_memory.graph import build_graph
 from mcp_memory.memory import Memory
 from tests import request_budget
+from tests.engines import engines_on, kill
 from tests.ollama_server import OllamaServer
 from tests.stdio_server import Server
 
@@ -33,6 +35,7 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("tests")
 
 Opener = Callable[..., Memory]
+Attach = Callable[..., Server]
 
 # What the report of a test says of its requests to a language model.
 _LARGEST, _RULES = "largest request", "rules and examples"
@@ -149,13 +152,30 @@ def start(home: Path) -> Iterator[Callable[..., Server]]:
     """Starts servers on the test's folder and ends what is left of them."""
     started: list[Server] = []
 
-    def starter(code: str = "", *, shared: bool = False, **environment: str) -> Server:
-        started.append(Server(home, len(started), code, environment, shared=shared))
+    def starter(code: str = "", *, shared: bool = False, python: str = sys.executable, **environment: str) -> Server:
+        started.append(Server(home, len(started), code, environment, shared=shared, python=python))
         return started[-1]
 
     yield starter
     for server in started:
         server.discard()
+
+
+@pytest.fixture
+def attach(start: Callable[..., Server], home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attach]:
+    """Attaches hosts under a name to the engine that they share, and sees to it that none is left."""
+    monkeypatch.setenv("MCP_MEMORY_HOME", str(home))
+    monkeypatch.setenv("MCP_MEMORY_USER_ID", "ana")
+    monkeypatch.setenv("MCP_MEMORY_ENGINE_IDLE_S", "30")
+
+    def attacher(name: str = "host", **given: str) -> Server:
+        server = start(shared=True, **given)
+        server.initialize(name)
+        return server
+
+    yield attacher
+    for pid in engines_on(home):
+        kill(pid)
 
 
 @pytest.fixture

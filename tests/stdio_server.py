@@ -15,15 +15,22 @@ class Server:
     """A started `mcp-memory serve`, spoken to in raw lines."""
 
     def __init__(
-        self, home: Path, number: int, code: str, environment: Mapping[str, str], *, shared: bool = False
+        self,
+        home: Path,
+        number: int,
+        code: str,
+        environment: Mapping[str, str],
+        *,
+        shared: bool = False,
+        python: str = sys.executable,
     ) -> None:
         home.mkdir(exist_ok=True)
         self.log = home / f"stderr-{number}.txt"
-        serve = ["-m", "mcp_memory", "serve", *([] if shared else ["--foreground"])]
+        serve = ["-P", "-m", "mcp_memory", "serve", *([] if shared else ["--foreground"])]
         command = ["-c", code] if code else serve
         with self.log.open("wb") as errors:
             self.process = subprocess.Popen(
-                [sys.executable, *command],
+                [python, *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -2,10 +2,7 @@
 
 import json
 import os
-import signal
 import socket
-import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,62 +10,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from mcp_memory.address import HOST, Address, published
+from mcp_memory.address import HOST, published
 from mcp_memory.cli import app
 from mcp_memory.folder import DataFolder
 from mcp_memory.remote import RemoteMemory
-from tests.conftest import Opener
+from tests.conftest import Attach, Opener
+from tests.engines import engine_of, engines_on, is_running, kill, wait_until
 from tests.ollama_server import PATIENCE_S, OllamaServer, Step
 from tests.stdio_server import Server
 
 pytestmark = pytest.mark.slow
-Attach = Callable[..., Server]
-
-
-@pytest.fixture
-def attach(start: Callable[..., Server], home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attach]:
-    """Attaches hosts under a name, and sees to it that no engine is left."""
-    monkeypatch.setenv("MCP_MEMORY_HOME", str(home))
-    monkeypatch.setenv("MCP_MEMORY_USER_ID", "ana")
-    monkeypatch.setenv("MCP_MEMORY_ENGINE_IDLE_S", "30")
-    pids: set[int] = set()
-
-    def attacher(name: str = "host", **environment: str) -> Server:
-        server = start(shared=True, **environment)
-        server.initialize(name)
-        if address := published(home):
-            pids.add(address.pid)
-        return server
-
-    yield attacher
-    if address := published(home):
-        pids.add(address.pid)
-    for pid in pids:
-        if is_running(pid):
-            os.kill(pid, signal.SIGKILL)
-            wait_until(lambda pid=pid: not is_running(pid))  # type: ignore[misc]
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process is there, and no zombie of this one."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it does not come about"
-        time.sleep(0.01)
-
-
-def engine_of(home: Path) -> Address:
-    address = published(home)
-    assert address is not None
-    return address
 
 
 def remember(server: Server, text: str) -> Any:
@@ -99,21 +50,7 @@ def test_shims_that_start_at_once_end_with_one_engine(attach: Attach, home: Path
     pid = engine_of(home).pid
     with RemoteMemory.connect() as memory:
         assert memory.stats()["active"] == 1
-    engines = [
-        path
-        for path in Path("/proc").glob("[0-9]*/cmdline")
-        if path.parent.name != str(os.getpid()) and runs_on(path, home)
-    ]
-    assert [path.parent.name for path in engines] == [str(pid)]
-
-
-def runs_on(cmdline: Path, home: Path) -> bool:
-    """Whether a process is an engine of a folder."""
-    try:
-        is_engine = b"engine\0run" in cmdline.read_bytes()
-        return is_engine and f"MCP_MEMORY_HOME={home}\0".encode() in (cmdline.parent / "environ").read_bytes()
-    except OSError:
-        return False
+    assert engines_on(home) == [pid]
 
 
 def test_users_of_one_engine_never_see_each_other(attach: Attach, home: Path) -> None:
@@ -130,8 +67,7 @@ def test_an_engine_killed_between_calls_is_replaced_and_the_host_notices_nothing
     host = attach("desk")
     remember(host, "I keep bees")
     first = engine_of(home).pid
-    os.kill(first, signal.SIGKILL)
-    wait_until(lambda: not is_running(first))
+    kill(first)
     assert found(host, "bees") == [("desk", "I keep bees")]
     assert engine_of(home).pid != first
 
@@ -144,7 +80,7 @@ def test_a_call_under_way_when_the_engine_is_killed_is_told_and_nothing_is_lost(
     host = attach("desk", **model)
     asked = host.begin("add_memory", text="I keep bees", infer=True)
     server.wait_until_held()
-    os.kill(engine_of(home).pid, signal.SIGKILL)
+    kill(engine_of(home).pid)
     answer = host.await_answer(asked)
     assert answer["result"]["isError"]
     assert "may have been done or not: repeating it is safe" in answer["result"]["content"][0]["text"]
