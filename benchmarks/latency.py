@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from mcp_memory import Memory
 from mcp_memory.embedder import Embedder
+from mcp_memory.memory import LocalMemory
 
 THINGS = ("boat", "lamp", "letter", "garden", "kettle", "map", "violin", "ladder", "coat", "clock")
 PLACES = ("harbour", "attic", "market", "library", "station", "orchard", "kitchen", "museum", "school", "cellar")
@@ -46,17 +46,17 @@ def milliseconds(work: Callable[[], object]) -> float:
     return (time.perf_counter() - start) * 1e3
 
 
-def search_median(memory: Memory, asked: Sequence[str]) -> float:
+def search_median(memory: LocalMemory, asked: Sequence[str]) -> float:
     """Median time of a search."""
     return statistics.median(milliseconds(lambda q=q: memory.search(q)) for q in asked)  # type: ignore[misc]
 
 
-def read_vectors(memory: Memory) -> float:
+def read_vectors(memory: LocalMemory) -> float:
     """Time to read all vectors of the user from LanceDB."""
     return milliseconds(lambda: memory.stores.tables().vectors_of(memory.user_id))
 
 
-def fill(memory: Memory, first: int, count: int) -> None:
+def fill(memory: LocalMemory, first: int, count: int) -> None:
     """Add statements in batches of a hundred."""
     for start in track(range(first, first + count, 100), description=f"adding {count} in batches", transient=True):
         batch = [{"content": sentence(n)} for n in range(start, min(start + 100, first + count))]
@@ -66,7 +66,7 @@ def fill(memory: Memory, first: int, count: int) -> None:
 def singles_or_batches(embedder: Embedder, count: int, asked: Sequence[str]) -> dict[str, float]:
     """Search times in a folder of single adds and in one of batches, interleaved; and the time of an add."""
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as many:
-        single, batched = Memory.local(one, embedder=embedder), Memory.local(many, embedder=embedder)
+        single, batched = LocalMemory.open(one, embedder=embedder), LocalMemory.open(many, embedder=embedder)
         adds = [
             milliseconds(lambda n=n: single.add(sentence(n), infer=False, kind="message"))  # type: ignore[misc]
             for n in track(range(count), description=f"adding {count} singly", transient=True)
@@ -96,7 +96,7 @@ def singles_or_batches(embedder: Embedder, count: int, asked: Sequence[str]) -> 
 
 def searches_between_adds(embedder: Embedder, size: int, asked: Sequence[str]) -> dict[str, float]:
     """Search times alone and right after an add, in one folder of `size` memories, in alternating rounds."""
-    with tempfile.TemporaryDirectory() as folder, Memory.local(folder, embedder=embedder) as memory:
+    with tempfile.TemporaryDirectory() as folder, LocalMemory.open(folder, embedder=embedder) as memory:
         fill(memory, 0, size)
         alone: list[float] = []
         between: list[float] = []

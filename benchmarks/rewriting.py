@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from mcp_memory import Memory
 from mcp_memory.errors import ModelOutputError
 from mcp_memory.language_model import LanguageModel
+from mcp_memory.memory import LocalMemory
 from mcp_memory.records import Owner, Selection
 from mcp_memory.rewrite import Rewriting, rewrite
 from mcp_memory.search import search
@@ -79,7 +79,7 @@ def rewriting_of(question: str, model: LanguageModel) -> tuple[Rewriting, float]
     return Rewriting(queries), time.perf_counter() - started
 
 
-def rank(question: str, rewriting: Rewriting, memory: Memory) -> int:
+def rank(question: str, rewriting: Rewriting, memory: LocalMemory) -> int:
     """The 1-based place of the first statement that answers a question, 0 where none is found."""
     selection = Selection(Owner(memory.user_id, "benchmark"), memory.stores.clock())
     found = search(
@@ -106,7 +106,7 @@ def main() -> None:
     with_it: list[int] = []
     with (
         tempfile.TemporaryDirectory() as folder,
-        Memory.local(folder, ollama_host=given.host, llm_model=given.model) as memory,
+        LocalMemory.open(folder, ollama_host=given.host, llm_model=given.model) as memory,
     ):
         model = LanguageModel(memory.settings)
         for statement in STATEMENTS:

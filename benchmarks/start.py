@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from mcp_memory import Memory
+from mcp_memory.memory import LocalMemory
 
 HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
-        with Memory.local(home, user_id="bench") as memory:
+        with LocalMemory.open(home, user_id="bench") as memory:
             memory.add("Rui keeps bees in the orchard", infer=False)
         runs = [run_once(home) for _ in range(given.runs)]
     table = Table("figure", "median", "min", "max", title=f"{given.runs} starts")

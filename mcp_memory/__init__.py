@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 _HOMES = {
-    "Memory": "memory",
+    "Memory": "client",
+    "LocalMemory": "memory",
     "AddResult": "records",
     "DeleteResult": "records",
     "Filters": "records",
@@ -22,6 +23,7 @@ __all__ = [
     "DeleteResult",
     "Filters",
     "Hit",
+    "LocalMemory",
     "McpMemoryError",
     "Memory",
     "SearchResult",
@@ -29,8 +31,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from .client import Memory as Memory
     from .errors import McpMemoryError as McpMemoryError
-    from .memory import Memory as Memory
+    from .memory import LocalMemory as LocalMemory
     from .records import AddResult as AddResult
     from .records import DeleteResult as DeleteResult
     from .records import Filters as Filters

@@ -13,15 +13,15 @@ import anyio.to_thread
 from pydantic import TypeAdapter, ValidationError
 
 from . import errors
-from .engine import Engine
 from .errors import InvalidInputError, McpMemoryError
 from .records import AddResult, DeleteResult, SearchResult
 from .records import Memory as Record
-from .settings import Settings
-from .wire import ReadLine, WriteLine
 
 if TYPE_CHECKING:
-    from .memory import Memory
+    from .engine import Engine
+    from .memory import LocalMemory
+    from .settings import Settings
+    from .wire import ReadLine, WriteLine
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def read_answer(method: str, line: bytes) -> Any:
 
 
 async def answer_calls(
-    engine: Engine, settings: Settings, agent_id: str, read_line: ReadLine, write_line: WriteLine
+    engine: "Engine", settings: "Settings", agent_id: str, read_line: "ReadLine", write_line: "WriteLine"
 ) -> None:
     """Answer the calls of one client, one after the other, until it goes."""
     while line := await read_line():
@@ -78,7 +78,7 @@ async def answer_calls(
         await write_line(b'{"id": %d, %b}\n' % (int(number), answered))
 
 
-def _answered(open_memory: "Callable[[], Memory]", method: str, given: dict[str, Any]) -> bytes:
+def _answered(open_memory: "Callable[[], LocalMemory]", method: str, given: dict[str, Any]) -> bytes:
     try:
         return b'"result": ' + _done(open_memory, method, given)
     except McpMemoryError as exc:
@@ -91,7 +91,7 @@ def _answered(open_memory: "Callable[[], Memory]", method: str, given: dict[str,
     return b'"error": ' + json.dumps(error).encode()
 
 
-def _done(open_memory: "Callable[[], Memory]", method: str, given: dict[str, Any]) -> bytes:
+def _done(open_memory: "Callable[[], LocalMemory]", method: str, given: dict[str, Any]) -> bytes:
     if method not in ANSWERS:
         raise InvalidInputError(f"the engine has no method {method!r}", hint="update mcp-memory, or stop the engine")
     memory = open_memory()

@@ -14,7 +14,7 @@ from rich.text import Text
 from . import __version__, engine_commands, models, pack
 from .console import Json, busy, failing_clearly, out, print_json, shown_while
 from .errors import InvalidInputError
-from .memory import Memory
+from .memory import LocalMemory
 from .remote import RemoteMemory
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def _check_line(check: "Check") -> Text:
 
 
 @contextmanager
-def _memory(doing: str, *, catching_up: bool = False) -> Iterator[Memory | RemoteMemory]:
+def _memory(doing: str, *, catching_up: bool = False) -> Iterator[LocalMemory | RemoteMemory]:
     """The memory of the running engine, else the opened folder; failures end the program with their message."""
     with failing_clearly(), busy() as progress:
         task = progress.add_task(doing, total=None)
@@ -273,7 +273,7 @@ def _memory(doing: str, *, catching_up: bool = False) -> Iterator[Memory | Remot
             with remote:
                 yield remote
             return
-        with Memory.local(agent_id="cli") as memory:
+        with LocalMemory.open(agent_id="cli") as memory:
             if catching_up:
                 memory.catch_up(show)
                 progress.update(task, description=doing, completed=0, total=None)

@@ -13,10 +13,10 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import Implementation
 
 from . import control
+from .dial import ENGINE_GONE
 from .errors import McpMemoryError, StorageError
 from .language_model import LanguageModel, Presence
 from .settings import PREFIX, Settings, load_settings
-from .shim import ENGINE_GONE
 
 TOLD = (
     ("user", "I moved to Lisbon in March and I work as a bicycle mechanic."),

@@ -20,6 +20,7 @@ from .version import __version__
 Kind = Literal["mcp", "api", "control"]
 PREFIX = "MCP_MEMORY_"
 USER_VARIABLE = "MCP_MEMORY_USER_ID"
+ENGINE_GONE = "the memory engine went away before it answered"
 _CONNECT_S = 5.0
 _ANSWER_S = 30.0
 
@@ -58,8 +59,8 @@ def own_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]
     }
 
 
-def connect(home: Path, kind: Kind, agent_id: str = "") -> Line | None:
-    """A connection to the engine that runs, None where none does.
+def connect(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") -> Line | None:
+    """A connection to the engine that runs, None where none does; '' means the user that the environment names.
 
     Raises:
         McpMemoryError: the engine refuses; what it said.
@@ -79,7 +80,7 @@ def connect(home: Path, kind: Kind, agent_id: str = "") -> Line | None:
         "token": address.token,
         "version": __version__,
         "kind": kind,
-        "user_id": os.environ.get(USER_VARIABLE, ""),
+        "user_id": user_id or os.environ.get(USER_VARIABLE, ""),
         "agent_id": agent_id,
         "settings": own_variables(),
     }

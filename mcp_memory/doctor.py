@@ -11,7 +11,7 @@ from .backlog import count_jobs
 from .errors import FolderInUseError, McpMemoryError
 from .families import Prompts
 from .language_model import LanguageModel
-from .memory import Memory
+from .memory import LocalMemory
 from .reconcile import catch_up
 from .settings import Settings, load_settings, sources, unknown_names
 
@@ -57,7 +57,7 @@ def examine() -> Iterator[Check]:
     if settings.rewrite_queries and settings.rewrite_model:
         yield _language_model(settings, settings.rewrite_model, "query rewriting")
     try:
-        memory = Memory.local()
+        memory = LocalMemory.open()
     except FolderInUseError as exc:
         yield Check("data folder", exc.message, f"{exc.hint}; the checks of its stores were left out")
         return
@@ -76,7 +76,7 @@ def settings_table(settings: Settings) -> list[tuple[str, str, str]]:
     return [(name, str(getattr(settings, name)), where[name]) for name in type(settings).model_fields]
 
 
-def _guarded(name: str, look: Callable[[Memory], tuple[str, str]], memory: Memory) -> Check:
+def _guarded(name: str, look: Callable[[LocalMemory], tuple[str, str]], memory: LocalMemory) -> Check:
     try:
         return Check(name, *look(memory))
     except McpMemoryError as exc:
@@ -129,7 +129,7 @@ def _language_model(settings: Settings, name: str = "", what_for: str = "languag
     return Check(what_for, presence.found, presence.advice, is_optional=True)
 
 
-def _log(memory: Memory) -> tuple[str, str]:
+def _log(memory: LocalMemory) -> tuple[str, str]:
     found = memory.stores.log.check()
     counts = memory.stats()
     if found != "ok":
@@ -141,7 +141,7 @@ def _log(memory: Memory) -> tuple[str, str]:
     return f"{counts.get('active', 0) + counts.get('raw', 0)} memories{waiting}", ""
 
 
-def _model(memory: Memory) -> tuple[str, str]:
+def _model(memory: LocalMemory) -> tuple[str, str]:
     embedder = memory.stores.embedder
     found = f"{embedder.name}, {embedder.dimension} dimensions, in {embedder.load().runtime}"
     if (prompts := embedder.prompts) != Prompts():
@@ -149,12 +149,12 @@ def _model(memory: Memory) -> tuple[str, str]:
     return found, ""
 
 
-def _tables(memory: Memory) -> tuple[str, str]:
+def _tables(memory: LocalMemory) -> tuple[str, str]:
     tables = memory.stores.tables()
     return f"{len(tables.memory_ids())} memories, {tables.count_unindexed()} rows not yet in the scalar indices", ""
 
 
-def _coverage(memory: Memory) -> tuple[str, str]:
+def _coverage(memory: LocalMemory) -> tuple[str, str]:
     stores = memory.stores
     n_mended = catch_up(stores)
     n_wanted, n_held = len(stores.log.searchable_ids()), len(stores.tables().memory_ids())
@@ -164,7 +164,7 @@ def _coverage(memory: Memory) -> tuple[str, str]:
     return f"all {n_wanted} memories are in the tables{mended}", ""
 
 
-_LOOKS: dict[str, Callable[[Memory], tuple[str, str]]] = {
+_LOOKS: dict[str, Callable[[LocalMemory], tuple[str, str]]] = {
     "log": _log,
     "embedding model": _model,
     "tables": _tables,

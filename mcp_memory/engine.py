@@ -8,35 +8,35 @@ from typing import TYPE_CHECKING
 from .errors import McpMemoryError, StorageError
 
 if TYPE_CHECKING:
-    from .memory import Memory
+    from .memory import LocalMemory
 
 logger = logging.getLogger(__name__)
 
 _CLOSE_S = 5.0
 
 
-def open_local() -> "Memory":
+def open_local() -> "LocalMemory":
     """The memory in the data folder that the settings name."""
     # Imported here: the stores behind it cost more than a host waits for a handshake.
-    from .memory import Memory
+    from .memory import LocalMemory
 
-    return Memory.local()
+    return LocalMemory.open()
 
 
 class Engine:
     """Holds one data folder for a server. Nothing heavy happens before `warm` or the first `memory`."""
 
-    def __init__(self, open_memory: "Callable[[], Memory]" = open_local) -> None:
+    def __init__(self, open_memory: "Callable[[], LocalMemory]" = open_local) -> None:
         self._open_memory = open_memory
         self._lock = threading.Lock()
-        self._memory: Memory | None = None
+        self._memory: LocalMemory | None = None
         self._warming: threading.Thread | None = None
         self._starting = threading.Lock()
         self._is_warm = False
         self._is_closed = False
         self.activity = "starting"
 
-    def memory(self) -> "Memory":
+    def memory(self) -> "LocalMemory":
         """The open memory; opens it when it is not, and tries again when that failed before.
 
         Raises:

@@ -27,7 +27,7 @@ from .dial import USER_VARIABLE, own_variables
 from .engine import Engine
 from .errors import FolderInUseError, McpMemoryError
 from .folder import DataFolder
-from .memory import Memory
+from .memory import LocalMemory
 from .server import build_server
 from .settings import Settings, for_client, load_settings, variables_of_a_client
 from .socket_lines import lines_of
@@ -205,7 +205,7 @@ def run() -> None:
         print(f"{exc.message} ({exc.hint})", file=sys.stderr, flush=True)
         os._exit(1)
     _log_to_file(settings)
-    engine = Engine(lambda: Memory.local(held=folder))
+    engine = Engine(lambda: LocalMemory.open(held=folder))
     try:
         anyio.run(_serve, engine, settings)
     except Exception:

@@ -45,10 +45,10 @@ MAX_TOP_K = 100
 _USER_ID = "user_id"
 
 
-class Memory:
+class LocalMemory:
     """One user's memory in a data folder, as one client sees it.
 
-    Open it with `Memory.local`; it holds the folder until `close` or the end of a `with` block. Methods may
+    Open it with `LocalMemory.open`; it holds the folder until `close` or the end of a `with` block. Methods may
     be called from several threads.
     """
 
@@ -58,7 +58,7 @@ class Memory:
         self._settings = settings
 
     @classmethod
-    def local(
+    def open(
         cls,
         folder: str | Path | None = None,
         *,
@@ -84,14 +84,14 @@ class Memory:
         parts = Parts(load_settings(**given), clock, embedder, held)
         return cls(parts, Owner(parts.user_id, agent_id), parts.settings)
 
-    def as_agent(self, agent_id: str) -> "Memory":
+    def as_agent(self, agent_id: str) -> "LocalMemory":
         """The same memory as another client sees it, sharing this one's stores."""
-        return Memory(self._parts, replace(self._owner, agent_id=agent_id), self._settings)
+        return LocalMemory(self._parts, replace(self._owner, agent_id=agent_id), self._settings)
 
-    def as_client(self, settings: Settings, name: str) -> "Memory":
+    def as_client(self, settings: Settings, name: str) -> "LocalMemory":
         """The memory in the same folder as a client with settings of its own sees it, who calls itself `name`."""
         owner = Owner(settings.user_id or self._parts.user_id, settings.agent_id or name)
-        return Memory(self._parts, owner, settings)
+        return LocalMemory(self._parts, owner, settings)
 
     @property
     def user_id(self) -> str:

@@ -2,19 +2,21 @@
 
 import builtins
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from .api import question, read_answer
-from .dial import Line, connect
+from .dial import ENGINE_GONE, Line, connect
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
 from .records import AddResult, DeleteResult, Filters, Message, SearchResult
 from .records import Memory as Record
 from .starter import connect_or_start
+
+_READS = frozenset({"search", "list", "stats", "whose"})
 
 
 class RemoteMemory:
@@ -23,9 +25,14 @@ class RemoteMemory:
     Methods do and raise what those of `Memory` do; they may be called from several threads, one at a time is answered.
     """
 
-    def __init__(self, line: Line) -> None:
-        """Use an open connection of kind `api`."""
-        self._line = line
+    def __init__(self, connect: Callable[[], Line]) -> None:
+        """Connect, and again with the first call after the engine has gone.
+
+        Raises:
+            McpMemoryError: there is no engine, or it refuses.
+        """
+        self._connect = connect
+        self._line: Line | None = connect()
         self._lock = threading.Lock()
         self._n_asked = 0
         whose = self._ask("whose")
@@ -35,17 +42,11 @@ class RemoteMemory:
     @classmethod
     def of_running(cls, agent_id: str) -> Self | None:
         """The memory of the engine that runs, None where none does."""
-        line = connect(data_folder(), "api", agent_id)
-        return cls(line) if line else None
-
-    @classmethod
-    def connect(cls, agent_id: str = "python") -> Self:
-        """The memory of the engine, which is started where none runs.
-
-        Raises:
-            McpMemoryError: it cannot be started, or refuses.
-        """
-        return cls(connect_or_start(data_folder(), "api", agent_id))
+        first = connect(data_folder(), "api", agent_id=agent_id)
+        if first is None:
+            return None
+        lines = [first]
+        return cls(lambda: lines.pop() if lines else connect_or_start(data_folder(), "api", agent_id=agent_id))
 
     def add(
         self,
@@ -109,8 +110,10 @@ class RemoteMemory:
         return answer
 
     def close(self) -> None:
-        """Let go of the connection. Safe to repeat."""
-        self._line.close()
+        """Let go of the connection. Safe to repeat; a later call makes another one."""
+        if self._line:
+            self._line.close()
+            self._line = None
 
     def __enter__(self) -> Self:
         return self
@@ -123,17 +126,22 @@ class RemoteMemory:
     def _ask(self, method: str, **arguments: Any) -> Any:
         with self._lock:
             self._n_asked += 1
-            try:
-                self._line.send(question(self._n_asked, method, arguments))
-                answer = self._line.reader.readline()
-            except OSError as exc:
-                raise _gone() from exc
+            asked = question(self._n_asked, method, arguments)
+            # A connection of before may have ended unnoticed; what only reads is asked once more in any case.
+            answer = self._answer(asked) or (method in _READS and self._answer(asked))
         if not answer:
-            raise _gone()
+            raise StorageError(ENGINE_GONE, hint="repeat the call: the same words are stored once")
         return read_answer(method, answer)
 
-
-def _gone() -> StorageError:
-    return StorageError(
-        "the memory engine went away before it answered", hint="repeat the call: the same words are stored once"
-    )
+    def _answer(self, asked: bytes) -> bytes:
+        """The line that answers, b'' where the engine has gone."""
+        line = self._line = self._line or self._connect()
+        try:
+            line.send(asked)
+            if answer := line.reader.readline():
+                return answer
+        except OSError:
+            pass
+        line.close()
+        self._line = None
+        return b""

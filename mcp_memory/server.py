@@ -32,13 +32,13 @@ from .records import About, Kind, Role, Scope
 from .wire import serve_lines, standard_streams
 
 if TYPE_CHECKING:
-    from .memory import Memory
+    from .memory import LocalMemory
     from .settings import Settings
 
 logger = logging.getLogger(__name__)
 
 # Done in a worker thread with the memory of the calling client.
-Work = Callable[["Memory", Any], CallToolResult]
+Work = Callable[["LocalMemory", Any], CallToolResult]
 
 INSTRUCTIONS = """\
 This is the user's own long-term memory, shared by all agents they use.
@@ -119,7 +119,7 @@ class DeleteArguments(_Arguments):
     purge: bool = Field(False, description="not available yet")
 
 
-def _search(memory: "Memory", given: SearchArguments) -> CallToolResult:
+def _search(memory: "LocalMemory", given: SearchArguments) -> CallToolResult:
     result = memory.search(
         given.query,
         top_k=given.top_k,
@@ -131,7 +131,7 @@ def _search(memory: "Memory", given: SearchArguments) -> CallToolResult:
     return _answer(pack.search_payload(result, explain=given.explain), pack.search_lines(result, explain=given.explain))
 
 
-def _add(memory: "Memory", given: AddArguments) -> CallToolResult:
+def _add(memory: "LocalMemory", given: AddArguments) -> CallToolResult:
     result = memory.add(
         given.text,
         messages=[message.model_dump() for message in given.messages] or None,
@@ -146,7 +146,7 @@ def _add(memory: "Memory", given: AddArguments) -> CallToolResult:
     return _answer(pack.add_payload(result), pack.add_lines(result))
 
 
-def _delete(memory: "Memory", given: DeleteArguments) -> CallToolResult:
+def _delete(memory: "LocalMemory", given: DeleteArguments) -> CallToolResult:
     if given.purge:
         raise InvalidInputError(
             "purge is not available in this version; nothing was deleted",

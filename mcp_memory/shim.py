@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from .dial import Line
+from .dial import ENGINE_GONE, Line
 from .errors import McpMemoryError
 from .paths import data_folder
 from .starter import connect_or_start
@@ -21,7 +21,6 @@ from .starter import connect_or_start
 # After the host has closed its end, answers may take as long as loading the model does.
 LAST_ANSWERS_S = 60.0
 _CODE = -32001
-ENGINE_GONE = "the memory engine went away before it answered"
 _MAY_REPEAT = f"{ENGINE_GONE}; nothing was changed: repeat the call"
 _MAY_HAVE_HAPPENED = (
     f"{ENGINE_GONE}; what was asked may have been done or not: repeating it is safe, the same words are stored once"

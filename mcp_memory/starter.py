@@ -31,7 +31,7 @@ _LOOK_EVERY_S = 0.005
 _HELD_AGAIN_S = 0.1
 
 
-def connect_or_start(home: Path, kind: Kind, agent_id: str = "") -> Line:
+def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") -> Line:
     """A connection to the engine, which is started where none runs; of two that start at once one stays.
 
     An engine of an older program than this one is asked to leave first.
@@ -48,7 +48,7 @@ def connect_or_start(home: Path, kind: Kind, agent_id: str = "") -> Line:
     while time.monotonic() - began < _START_S:
         if (running := published(home)) and is_newer(own.version, running.version):
             retire(home, running)
-        if line := connect(home, kind, agent_id):
+        if line := connect(home, kind, user_id=user_id, agent_id=agent_id):
             return line
         if started is None:
             started = _start(home, program)

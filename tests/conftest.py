@@ -16,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 
 from mcp_memory.embedder import Embedder
 from mcp_memory.graph import build_graph
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from tests import request_budget
 from tests.engines import engines_on, kill
 from tests.ollama_server import OllamaServer
@@ -34,7 +34,7 @@ hypothesis_settings.register_profile(
 )
 hypothesis_settings.load_profile("tests")
 
-Opener = Callable[..., Memory]
+Opener = Callable[..., LocalMemory]
 Attach = Callable[..., Server]
 
 # What the report of a test says of its requests to a language model.
@@ -123,11 +123,11 @@ def clock() -> Clock:
 @pytest.fixture
 def open_memory(tmp_path: Path, clock: Clock, embedder: Embedder) -> Iterator[Opener]:
     """Opens the test's folder, as often as wanted; whatever is left open is closed."""
-    opened: list[Memory] = []
+    opened: list[LocalMemory] = []
 
-    def opener(**given: Any) -> Memory:
+    def opener(**given: Any) -> LocalMemory:
         given = dict[str, Any]({"user_id": "ana", "clock": clock, "embedder": embedder}) | given
-        memory = Memory.local(given.pop("folder", tmp_path / "home"), **given)
+        memory = LocalMemory.open(given.pop("folder", tmp_path / "home"), **given)
         opened.append(memory)
         return memory
 
@@ -137,7 +137,7 @@ def open_memory(tmp_path: Path, clock: Clock, embedder: Embedder) -> Iterator[Op
 
 
 @pytest.fixture
-def memory(open_memory: Opener) -> Memory:
+def memory(open_memory: Opener) -> LocalMemory:
     """An open, empty memory of user ana."""
     return open_memory()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from tests.conftest import Opener
 from tests.ollama_server import PATIENCE_S, OllamaServer, facts
 from tests.stdio_server import Server
@@ -23,14 +23,14 @@ pytestmark = pytest.mark.slow
 WRITER = """
 import os, signal, sys, threading
 from mcp_memory import add, store, tables
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 
 moment, first = sys.argv[2], int(sys.argv[3])
 
 def die(*_given, **_named):
     os.kill(os.getpid(), signal.SIGKILL)
 
-memory = Memory.local(sys.argv[1], user_id="ana", optimize_every=4)
+memory = LocalMemory.open(sys.argv[1], user_id="ana", optimize_every=4)
 for number in range(first, first + 12):
     # The first statement brings the entity, the tenth is one among many.
     if number == first + (0 if moment == "before the entities" else 9):
@@ -64,7 +64,7 @@ def write_until_killed(home: Path, moment: str, first: int) -> list[str]:
     return done.stdout.splitlines()
 
 
-def assert_whole(memory: Memory, acknowledged: list[str]) -> None:
+def assert_whole(memory: LocalMemory, acknowledged: list[str]) -> None:
     memory.warm()
     stored = Counter(record.text for record in memory.list(limit=1000))
     assert set(acknowledged) <= set(stored)

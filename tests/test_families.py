@@ -17,7 +17,7 @@ from mcp_memory.doctor import examine
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ConflictError, ModelUnavailableError
 from mcp_memory.families import Prompts, brought, family_of
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from mcp_memory.reconcile import embedded_form
 from mcp_memory.transformer import MAX_TOKENS, Transformer
 from tests.builders import edit_json, tiny_bert, tiny_nomic, tiny_qwen, tiny_static, tiny_xlm_roberta
@@ -102,7 +102,7 @@ def read(embedder: Embedder, text: str) -> Any:
     return loaded.sentence_transformer.encode(text, prompt="", normalize_embeddings=True)
 
 
-def vector_of_the_only_memory(memory: Memory) -> Any:
+def vector_of_the_only_memory(memory: LocalMemory) -> Any:
     """What it was embedded as, made anew."""
     [record] = memory.list()
     return memory.stores.embedder.embed_texts([embedded_form(record)])[0][0]

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from tests.conftest import Clock, Opener
 
 
 @pytest.fixture(scope="module")
 def stocked(tmp_path_factory: pytest.TempPathFactory, embedder: Any) -> Any:
     clock = Clock()
-    memory = Memory.local(tmp_path_factory.mktemp("filters"), user_id="ana", clock=clock, embedder=embedder)
+    memory = LocalMemory.open(tmp_path_factory.mktemp("filters"), user_id="ana", clock=clock, embedder=embedder)
     for number in range(60):
         memory.as_agent(("claude", "cursor")[number % 2]).add(
             f"Harbour note {number} about boats",
@@ -45,7 +45,7 @@ filters = st.fixed_dictionaries(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(filters)
-def test_a_filtered_search_returns_exactly_what_passes(stocked: Memory, given_filters: dict[str, Any]) -> None:
+def test_a_filtered_search_returns_exactly_what_passes(stocked: LocalMemory, given_filters: dict[str, Any]) -> None:
     found = {hit.memory.id for hit in stocked.search("harbour boats", top_k=100, filters=given_filters).hits}
     listed = {record.id for record in stocked.list(filters=given_filters, limit=1000)}
     expected = {record.id for record in stocked.list(limit=1000) if _passes(record, given_filters)}

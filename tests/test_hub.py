@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from mcp_memory import Memory
 from mcp_memory.address import HOST, published
 from mcp_memory.cli import app
 from mcp_memory.folder import DataFolder
-from mcp_memory.remote import RemoteMemory
 from tests.conftest import Attach, Opener
 from tests.engines import engine_of, engines_on, is_running, kill, wait_until
 from tests.ollama_server import PATIENCE_S, OllamaServer, Step
@@ -48,7 +48,7 @@ def test_shims_that_start_at_once_end_with_one_engine(attach: Attach, home: Path
     for server in servers:
         remember(server, "I keep bees")
     pid = engine_of(home).pid
-    with RemoteMemory.connect() as memory:
+    with Memory() as memory:
         assert memory.stats()["active"] == 1
     assert engines_on(home) == [pid]
 

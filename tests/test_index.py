@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mcp_memory.index import SHORT_CHARS, UserIndex
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from mcp_memory.records import Memory as Record
 from mcp_memory.schema import to_micros
 from mcp_memory.score import Floats
@@ -180,7 +180,7 @@ def test_vectors_of_an_unknown_or_removed_memory_are_ignored() -> None:
 # Against the stores
 
 
-def snapshot(memory: Memory) -> dict[str, object]:
+def snapshot(memory: LocalMemory) -> dict[str, object]:
     """What an index says of each memory, by id, with nothing that depends on the order of rows."""
     index = memory.stores.index_of("ana")
     with index.lock:
@@ -199,7 +199,7 @@ def snapshot(memory: Memory) -> dict[str, object]:
 def test_a_reopened_folder_gives_the_index_that_grew_in_use(
     open_memory: Opener, clock: Clock, removed: list[int]
 ) -> None:
-    memory: Memory = open_memory()
+    memory: LocalMemory = open_memory()
     memory.stores.index_of("ana")
     ids: list[str] = []
     for number, run_id in enumerate(["r2", "r1", "r2", "", "r1", "r2"]):

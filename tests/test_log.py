@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, inspect
 from mcp_memory import schema
 from mcp_memory.errors import StorageError
 from mcp_memory.log import Log
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from tests.conftest import Opener
 
 
@@ -69,13 +69,13 @@ def test_a_damaged_file_is_named_and_not_overwritten(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"this is no database")
 
 
-def test_writes_survive_a_power_cut_by_setting(memory: Memory) -> None:
+def test_writes_survive_a_power_cut_by_setting(memory: LocalMemory) -> None:
     with memory.stores.log._engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
 
 
-def test_the_window_holds_the_last_ten_messages_of_each_scope(memory: Memory) -> None:
+def test_the_window_holds_the_last_ten_messages_of_each_scope(memory: LocalMemory) -> None:
     for number in range(7):
         for run in ("r1", "r2"):
             memory.add(
@@ -88,7 +88,7 @@ def test_the_window_holds_the_last_ten_messages_of_each_scope(memory: Memory) ->
     assert window == [f"r1 {which} {number}" for number in range(2, 7) for which in ("first", "second")]
 
 
-def test_every_change_leaves_events_with_before_and_after(memory: Memory) -> None:
+def test_every_change_leaves_events_with_before_and_after(memory: LocalMemory) -> None:
     receipt = memory.as_agent("cursor").add("I keep bees", infer=False).results[0]
     memory.delete(receipt.id)
     added, deleted = memory.stores.log.get_events(receipt.id)
@@ -107,7 +107,7 @@ def test_nothing_is_pending_after_a_change_and_the_note_survives_reopening(open_
     assert open_memory().stores.log.pending().memory_ids == ()
 
 
-def test_a_write_that_fails_changes_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_changes_nothing(memory: LocalMemory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.add("I keep bees", infer=False)
     with memory.stores.log._engine.connect() as connection:
         connection.exec_driver_sql(

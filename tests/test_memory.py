@@ -6,16 +6,16 @@ import pytest
 
 from mcp_memory.errors import InvalidInputError, NotFoundError
 from mcp_memory.inputs import MAX_MESSAGES, MAX_TEXT_CHARS
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from mcp_memory.records import Message
 from tests.conftest import Clock, Opener
 
 
-def texts(memory: Memory, query: str, **given: object) -> list[str]:
+def texts(memory: LocalMemory, query: str, **given: object) -> list[str]:
     return [hit.memory.text for hit in memory.search(query, **given).hits]  # type: ignore[arg-type]
 
 
-def test_what_was_just_added_is_found_by_keyword_and_by_meaning(memory: Memory) -> None:
+def test_what_was_just_added_is_found_by_keyword_and_by_meaning(memory: LocalMemory) -> None:
     memory.add("The spare key hangs behind the barometer", infer=False)
     by_word, by_meaning = memory.search("barometer").hits[0], memory.search("How do I unlock the door?").hits[0]
     assert by_word.memory.text == by_meaning.memory.text == "The spare key hangs behind the barometer"
@@ -24,7 +24,7 @@ def test_what_was_just_added_is_found_by_keyword_and_by_meaning(memory: Memory) 
     assert by_meaning.signals.semantic > 0.15
 
 
-def test_each_message_is_one_memory_in_order_with_a_receipt(memory: Memory) -> None:
+def test_each_message_is_one_memory_in_order_with_a_receipt(memory: LocalMemory) -> None:
     result = memory.add(
         messages=[
             {"role": "user", "content": "My tram is line 28", "name": "Rui"},
@@ -43,45 +43,45 @@ def test_each_message_is_one_memory_in_order_with_a_receipt(memory: Memory) -> N
     ]
 
 
-def test_positions_go_on_in_the_next_call_of_a_run(memory: Memory) -> None:
+def test_positions_go_on_in_the_next_call_of_a_run(memory: LocalMemory) -> None:
     for text in ("one fish", "two fish"):
         memory.add(messages=[{"role": "user", "content": text}], infer=False, run_id="r1")
     assert sorted((record.position, record.text) for record in memory.list()) == [(0, "one fish"), (1, "two fish")]
 
 
-def test_chat_blocks_are_read_as_their_text(memory: Memory) -> None:
+def test_chat_blocks_are_read_as_their_text(memory: LocalMemory) -> None:
     blocks = [{"type": "text", "text": "I keep bees"}, {"type": "image", "source": "x"}]
     memory.add(messages=[{"role": "user", "content": blocks}], infer=False)
     assert texts(memory, "bees") == ["I keep bees"]
 
 
-def test_the_same_text_again_is_a_duplicate_whatever_its_case_and_spacing(memory: Memory) -> None:
+def test_the_same_text_again_is_a_duplicate_whatever_its_case_and_spacing(memory: LocalMemory) -> None:
     first = memory.add("I keep bees", infer=False).results[0]
     again = memory.add("i  keep BEES", infer=False).results[0]
     assert (again.status, again.id) == ("duplicate", first.id)
     assert len(memory.list()) == 1
 
 
-def test_the_same_words_by_another_speaker_or_in_another_run_are_no_duplicate(memory: Memory) -> None:
+def test_the_same_words_by_another_speaker_or_in_another_run_are_no_duplicate(memory: LocalMemory) -> None:
     for run, name in (("r1", "Rui"), ("r1", "Eva"), ("r2", "Rui")):
         memory.add(messages=[{"role": "user", "content": "I keep bees", "name": name}], infer=False, run_id=run)
     assert len(memory.list()) == 3
 
 
-def test_a_message_repeated_within_one_call_points_at_the_first(memory: Memory) -> None:
+def test_a_message_repeated_within_one_call_points_at_the_first(memory: LocalMemory) -> None:
     same = {"role": "user", "content": "I keep bees"}
     first, second = memory.add(messages=[same, same], infer=False).results
     assert (second.status, second.id) == ("duplicate", first.id)
 
 
-def test_a_duplicate_on_another_day_is_recorded_as_a_sighting(memory: Memory) -> None:
+def test_a_duplicate_on_another_day_is_recorded_as_a_sighting(memory: LocalMemory) -> None:
     first = memory.add("I keep bees", infer=False, observed_at="2026-05-01").results[0]
     memory.add("I keep bees", infer=False, observed_at="2026-06-01")
     seen = [event for event in memory.stores.log.get_events(first.id) if event["operation"] == "sight"]
     assert [event["after"] for event in seen] == [{"observed_at": "2026-06-01T00:00:00+00:00"}]
 
 
-def test_an_expired_memory_is_not_found_and_may_be_said_again(memory: Memory, clock: Clock) -> None:
+def test_an_expired_memory_is_not_found_and_may_be_said_again(memory: LocalMemory, clock: Clock) -> None:
     memory.add("The gate code is 4711", infer=False, expires_at=clock.now + timedelta(hours=1))
     assert texts(memory, "gate code")
     clock.advance(hours=2)
@@ -89,7 +89,7 @@ def test_an_expired_memory_is_not_found_and_may_be_said_again(memory: Memory, cl
     assert memory.add("The gate code is 4711", infer=False).results[0].status == "added"
 
 
-def test_infer_keeps_the_words_findable_and_says_that_they_are_queued(memory: Memory) -> None:
+def test_infer_keeps_the_words_findable_and_says_that_they_are_queued(memory: LocalMemory) -> None:
     receipt = memory.add("I moved to Porto last week").results[0]
     assert receipt.status == "queued"
     assert "extraction" in receipt.reason
@@ -97,19 +97,19 @@ def test_infer_keeps_the_words_findable_and_says_that_they_are_queued(memory: Me
     assert memory.stats() == {"raw": 1, "entities": 1, "episodes": 1, "jobs": 1}
 
 
-def test_repeating_a_queued_text_queues_no_second_job(memory: Memory) -> None:
+def test_repeating_a_queued_text_queues_no_second_job(memory: LocalMemory) -> None:
     memory.add("I moved to Porto last week")
     assert memory.add("I moved to Porto last week").results[0].status == "duplicate"
     assert memory.stats()["jobs"] == 1
 
 
-def test_deleting_the_last_raw_memory_of_an_episode_cancels_its_job(memory: Memory) -> None:
+def test_deleting_the_last_raw_memory_of_an_episode_cancels_its_job(memory: LocalMemory) -> None:
     receipt = memory.add("I moved to Porto last week").results[0]
     memory.delete(receipt.id)
     assert memory.stats()["jobs"] == 0
 
 
-def test_a_deleted_memory_leaves_search_window_links_and_lonely_entities(memory: Memory) -> None:
+def test_a_deleted_memory_leaves_search_window_links_and_lonely_entities(memory: LocalMemory) -> None:
     memory.add("Maria Quintela repairs clocks in Braga", infer=False)
     target = memory.add("Maria Quintela owns a Norton Commando", infer=False).results[0]
     result = memory.delete(target.id)
@@ -123,7 +123,7 @@ def test_a_deleted_memory_leaves_search_window_links_and_lonely_entities(memory:
     assert names == {"Maria Quintela": 1, "Braga": 1}
 
 
-def test_deleting_a_turn_takes_its_words_out_of_the_next_turns_context(memory: Memory) -> None:
+def test_deleting_a_turn_takes_its_words_out_of_the_next_turns_context(memory: LocalMemory) -> None:
     result = memory.add(
         messages=[{"role": "user", "content": "My locker is number 99"}, {"role": "assistant", "content": "Noted"}],
         infer=False,
@@ -135,12 +135,12 @@ def test_deleting_a_turn_takes_its_words_out_of_the_next_turns_context(memory: M
 
 
 @pytest.mark.parametrize("wrong", ["", "nonsense", "0000000000zz", "d2559dgx0004' OR '1'='1"])
-def test_an_unknown_id_is_answered_with_what_to_do(memory: Memory, wrong: str) -> None:
+def test_an_unknown_id_is_answered_with_what_to_do(memory: LocalMemory, wrong: str) -> None:
     with pytest.raises(NotFoundError, match="use the id of the hit"):
         memory.delete(wrong)
 
 
-def test_an_id_is_accepted_in_capitals_and_brackets_and_deletes_once(memory: Memory) -> None:
+def test_an_id_is_accepted_in_capitals_and_brackets_and_deletes_once(memory: LocalMemory) -> None:
     receipt = memory.add("I keep bees", infer=False).results[0]
     memory.delete(f"[{receipt.id.upper()}]")
     with pytest.raises(NotFoundError, match="was deleted on 2026-06-15"):
@@ -157,7 +157,7 @@ def test_another_users_memories_can_neither_be_found_nor_deleted(open_memory: Op
         bob.delete(receipt.id)
 
 
-def test_scopes_tell_user_agent_and_run_apart(memory: Memory) -> None:
+def test_scopes_tell_user_agent_and_run_apart(memory: LocalMemory) -> None:
     memory.add("Prefers metric units", infer=False)
     memory.add("I answer in short lists of units", infer=False, about="agent")
     memory.as_agent("other").add("I answer with long tables of units", infer=False, about="agent")
@@ -172,7 +172,9 @@ def test_scopes_tell_user_agent_and_run_apart(memory: Memory) -> None:
     assert other.relevance < own.relevance
 
 
-def test_as_of_hides_what_was_not_yet_true_and_known_at_what_was_not_yet_told(memory: Memory, clock: Clock) -> None:
+def test_as_of_hides_what_was_not_yet_true_and_known_at_what_was_not_yet_told(
+    memory: LocalMemory, clock: Clock
+) -> None:
     memory.add("The office is in Faro", infer=False, observed_at="2026-01-10")
     clock.advance(days=10)
     memory.add("The office has a parrot", infer=False, observed_at="2026-05-01")
@@ -182,7 +184,7 @@ def test_as_of_hides_what_was_not_yet_true_and_known_at_what_was_not_yet_told(me
     assert len(texts(memory, "office", as_of=datetime(2026, 5, 1, 12, tzinfo=UTC))) == 2
 
 
-def test_an_exact_identifier_beats_its_near_twins(memory: Memory) -> None:
+def test_an_exact_identifier_beats_its_near_twins(memory: LocalMemory) -> None:
     for number in range(1230, 1245):
         memory.add(f"Ticket QX-{number} is assigned to the night shift", infer=False)
     hits = memory.search("who works on ticket QX-1237?").hits
@@ -190,13 +192,13 @@ def test_an_exact_identifier_beats_its_near_twins(memory: Memory) -> None:
     assert hits[0].relevance > hits[1].relevance + 0.1
 
 
-def test_a_quoted_phrase_beats_the_same_words_in_another_order(memory: Memory) -> None:
+def test_a_quoted_phrase_beats_the_same_words_in_another_order(memory: LocalMemory) -> None:
     memory.add("She said the river keeps the time", infer=False)
     memory.add("She said the time keeps the river", infer=False)
     assert texts(memory, 'who said "the time keeps the river"?')[0] == "She said the time keeps the river"
 
 
-def test_nonsense_gets_nothing_and_the_closest_score(memory: Memory) -> None:
+def test_nonsense_gets_nothing_and_the_closest_score(memory: LocalMemory) -> None:
     memory.add("I keep bees", infer=False)
     result = memory.search("zxqv blorp")
     assert result.hits == ()
@@ -205,7 +207,7 @@ def test_nonsense_gets_nothing_and_the_closest_score(memory: Memory) -> None:
     assert result.closest_score < 0.05
 
 
-def test_an_answer_beside_the_turn_that_names_its_subject_is_found(memory: Memory) -> None:
+def test_an_answer_beside_the_turn_that_names_its_subject_is_found(memory: LocalMemory) -> None:
     memory.add("Completely unrelated note about gardening", infer=False)
     memory.add(
         messages=[
@@ -221,7 +223,7 @@ def test_an_answer_beside_the_turn_that_names_its_subject_is_found(memory: Memor
     assert hits.index(answer) == 1
 
 
-def test_who_said_it_is_a_signal(memory: Memory) -> None:
+def test_who_said_it_is_a_signal(memory: LocalMemory) -> None:
     for name in ("Eva", "Rui"):
         memory.add(
             messages=[{"role": "user", "content": f"I adopted a dog {name[0].lower()}", "name": name}],
@@ -256,7 +258,7 @@ LANGUAGES = [
 
 
 @pytest.mark.parametrize(("language", "text", "query"), LANGUAGES)
-def test_text_in_other_languages_is_found_by_keyword(memory: Memory, language: str, text: str, query: str) -> None:
+def test_text_in_other_languages_is_found_by_keyword(memory: LocalMemory, language: str, text: str, query: str) -> None:
     memory.add("An English note about something else", infer=False)
     memory.add(text, infer=False)
     hit = memory.search(query).hits[0]
@@ -265,14 +267,14 @@ def test_text_in_other_languages_is_found_by_keyword(memory: Memory, language: s
     assert hit.signals.keyword > 0
 
 
-def test_inflections_are_found_when_the_language_was_met_after_the_text(memory: Memory) -> None:
+def test_inflections_are_found_when_the_language_was_met_after_the_text(memory: LocalMemory) -> None:
     memory.add("Gatos negros duermen mucho en el tejado", infer=False)
     memory.add("Ich habe auch eine Katze und einen Hund", infer=False)
     memory.add("The English note in between", infer=False)
     assert memory.search("gato").hits[0].memory.text.startswith("Gatos")
 
 
-def test_entities_link_by_name_in_any_case_and_language(memory: Memory) -> None:
+def test_entities_link_by_name_in_any_case_and_language(memory: LocalMemory) -> None:
     memory.add("I met Lucía Ferreira at the fair", infer=False)
     memory.add("mañana ceno con lucía ferreira", infer=False)
     entities = {entity.name: entity.n_linked for entity in memory.stores.log.get_entities("ana")}
@@ -281,7 +283,7 @@ def test_entities_link_by_name_in_any_case_and_language(memory: Memory) -> None:
     assert all(hit.signals.entity == pytest.approx(0.5 / 1.001) for hit in hits)
 
 
-def test_nearly_equal_names_are_one_entity_and_different_numbers_are_two(memory: Memory) -> None:
+def test_nearly_equal_names_are_one_entity_and_different_numbers_are_two(memory: LocalMemory) -> None:
     for name in ("Apollo Project 16", "Project Apollo 16", "Project Apollo 17"):
         memory.add(f'We met in the room called "{name}" again', infer=False)
     names = {entity.name: entity.n_linked for entity in memory.stores.log.get_entities("ana")}
@@ -318,7 +320,9 @@ def nested(depth: int) -> object:
         ({"text": "x", "run_id": "r" * 300}, "run_id has 300"),
     ],
 )
-def test_bad_input_to_add_is_named_and_stores_nothing(memory: Memory, given: dict[str, object], message: str) -> None:
+def test_bad_input_to_add_is_named_and_stores_nothing(
+    memory: LocalMemory, given: dict[str, object], message: str
+) -> None:
     with pytest.raises(InvalidInputError, match=message):
         memory.add(**given)  # type: ignore[arg-type]
     assert memory.list() == []
@@ -339,19 +343,19 @@ def test_bad_input_to_add_is_named_and_stores_nothing(memory: Memory, given: dic
         ({"query": "x", "filters": {"colour": "red"}}, "unknown filter 'colour'"),
     ],
 )
-def test_bad_input_to_search_is_named(memory: Memory, given: dict[str, object], message: str) -> None:
+def test_bad_input_to_search_is_named(memory: LocalMemory, given: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         memory.search(**given)  # type: ignore[arg-type]
 
 
-def test_top_k_bounds_the_hits_and_ranks_are_stable(memory: Memory) -> None:
+def test_top_k_bounds_the_hits_and_ranks_are_stable(memory: LocalMemory) -> None:
     memory.add(messages=[{"content": f"Bee note number {n}"} for n in range(120)], infer=False)
     for top_k in (1, 7, 100):
         assert len(memory.search("bee note", top_k=top_k).hits) == top_k
     assert memory.search("bee note").hits == memory.search("bee note").hits
 
 
-def test_threshold_looks_at_relevance_of_each_hit(memory: Memory) -> None:
+def test_threshold_looks_at_relevance_of_each_hit(memory: LocalMemory) -> None:
     memory.add("I keep bees in the orchard", infer=False)
     memory.add("The tram was late", infer=False)
     strict = memory.search("bees in the orchard", threshold=0.3).hits
@@ -375,7 +379,7 @@ def test_the_folders_first_user_is_remembered(open_memory: Opener, monkeypatch: 
     assert open_memory(user_id="").user_id == "first-account"
 
 
-def test_list_filters_and_pages(memory: Memory) -> None:
+def test_list_filters_and_pages(memory: LocalMemory) -> None:
     for number in range(5):
         memory.add(f"note {number}", infer=False, metadata={"n": number})
     memory.add("a plan", infer=False, kind="plan")

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select
 from mcp_memory import backlog, queue
 from mcp_memory.errors import ModelUnavailableError
 from mcp_memory.language_model import LanguageModel
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from mcp_memory.queue import BACK_OFF
 from mcp_memory.records import STATES, Job
 from mcp_memory.schema import jobs
@@ -30,20 +30,20 @@ NOTHING = facts(kind="other")
 
 
 @pytest.fixture
-def memory(open_memory: Opener, server: OllamaServer) -> Memory:
+def memory(open_memory: Opener, server: OllamaServer) -> LocalMemory:
     return open_with(open_memory, server)
 
 
-def open_with(open_memory: Opener, server: OllamaServer, **settings: Any) -> Memory:
+def open_with(open_memory: Opener, server: OllamaServer, **settings: Any) -> LocalMemory:
     given = {"ollama_host": server.url, "llm_model": "tiny", "add_wait_s": PATIENCE_S, "llm_retry_s": 0.05}
     return open_memory(**(given | settings))
 
 
-def texts(memory: Memory, *states: str) -> list[str]:
+def texts(memory: LocalMemory, *states: str) -> list[str]:
     return sorted(record.text for record in memory.list(states=states or ("active",)))
 
 
-def test_an_add_answers_with_what_was_read_out_of_it(memory: Memory, server: OllamaServer) -> None:
+def test_an_add_answers_with_what_was_read_out_of_it(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts("The user keeps bees.", "The user's sister Greta lives in Ghent."))
     result = memory.add("I keep bees, and my sister Greta lives in Ghent")
     assert [(receipt.status, receipt.text) for receipt in result.results] == [
@@ -59,7 +59,9 @@ def test_an_add_answers_with_what_was_read_out_of_it(memory: Memory, server: Oll
     assert hit.memory.prompt.startswith("extract-")
 
 
-def test_the_words_give_way_to_what_came_of_them_and_their_id_leads_on(memory: Memory, server: OllamaServer) -> None:
+def test_the_words_give_way_to_what_came_of_them_and_their_id_leads_on(
+    memory: LocalMemory, server: OllamaServer
+) -> None:
     server.script(facts("The user keeps bees."))
     result = memory.add("I keep bees")
     [raw] = memory.list(states=["distilled"])
@@ -67,7 +69,7 @@ def test_the_words_give_way_to_what_came_of_them_and_their_id_leads_on(memory: M
     assert [hit.memory.text for hit in memory.search("bees").hits] == ["The user keeps bees."]
 
 
-def test_what_holds_nothing_leaves_search_and_stays_in_the_list(memory: Memory, server: OllamaServer) -> None:
+def test_what_holds_nothing_leaves_search_and_stays_in_the_list(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(NOTHING)
     [receipt] = memory.add("thanks, that was lovely of you!").results
     assert receipt.status == "ignored"
@@ -88,7 +90,7 @@ def test_what_holds_nothing_leaves_search_and_stays_in_the_list(memory: Memory, 
     ids=["busy", "missing", "missing, older text", "reset", "cut off", "removed midway"],
 )
 def test_a_server_in_trouble_leaves_the_words_searchable_and_is_asked_again(
-    memory: Memory, server: OllamaServer, clock: Clock, step: Step
+    memory: LocalMemory, server: OllamaServer, clock: Clock, step: Step
 ) -> None:
     server.script(step, kept_back(facts("The user keeps bees.")))
     [receipt] = memory.add("I keep bees").results
@@ -110,7 +112,7 @@ def test_a_server_in_trouble_leaves_the_words_searchable_and_is_asked_again(
     assert backlog.count_jobs(memory.stores.log) == backlog.Waiting(n_waiting=0, n_failed=0, last_error="")
 
 
-def assert_gave_way(memory: Memory, raw_id: str, statement: str) -> None:
+def assert_gave_way(memory: LocalMemory, raw_id: str, statement: str) -> None:
     """All there is: words that gave way to one statement, once in the log, the tables and searches."""
     # The log has what the tables get a moment later, before the lock is free.
     with memory.stores.writing:
@@ -125,7 +127,7 @@ def assert_gave_way(memory: Memory, raw_id: str, statement: str) -> None:
     assert [hit.memory.id for hit in memory.search(statement).hits] == [kept.id]
 
 
-def operations(memory: Memory, memory_id: str) -> list[str]:
+def operations(memory: LocalMemory, memory_id: str) -> list[str]:
     """What has been done to a memory, in order."""
     return [event["operation"] for event in memory.stores.log.get_events(memory_id)]
 
@@ -138,7 +140,7 @@ def test_a_model_that_is_away_is_told_once_in_the_next_search(open_memory: Opene
     assert memory.search("bees").notice == ""
 
 
-def wait_for_jobs(memory: Memory) -> None:
+def wait_for_jobs(memory: LocalMemory) -> None:
     """Until every job is done, looking again whenever the queue has changed."""
     worker = memory._parts.queue
     worker.start()
@@ -160,7 +162,7 @@ def wait_for_jobs(memory: Memory) -> None:
     ids=["html", "a list", "early end", "prose", "unclosed thoughts", "no gate", "wrong type"],
 )
 def test_nonsense_puts_the_job_off_and_a_later_answer_counts(
-    memory: Memory, server: OllamaServer, clock: Clock, steps: list[Step]
+    memory: LocalMemory, server: OllamaServer, clock: Clock, steps: list[Step]
 ) -> None:
     server.script(*steps)
     [receipt] = memory.add("I keep bees").results
@@ -172,7 +174,9 @@ def test_nonsense_puts_the_job_off_and_a_later_answer_counts(
     assert texts(memory) == ["The user keeps bees."]
 
 
-def test_a_job_that_never_succeeds_leaves_the_persons_words(memory: Memory, server: OllamaServer, clock: Clock) -> None:
+def test_a_job_that_never_succeeds_leaves_the_persons_words(
+    memory: LocalMemory, server: OllamaServer, clock: Clock
+) -> None:
     server.script(*[answer("no")] * (2 * len(BACK_OFF) + 2))
     [receipt] = memory.add("I keep bees").results
     assert receipt.status == "queued"
@@ -196,7 +200,7 @@ def test_a_job_that_never_succeeds_leaves_the_persons_words(memory: Memory, serv
     ],
 )
 def test_thoughts_fences_and_prose_around_an_answer_do_no_harm(
-    memory: Memory, server: OllamaServer, content: str
+    memory: LocalMemory, server: OllamaServer, content: str
 ) -> None:
     facts = json.dumps({"kind": "about_user", "facts": ["The user keeps bees."]})
     server.script(answer(content.replace("{}", facts)))
@@ -222,7 +226,7 @@ def test_a_text_at_which_the_model_fails_is_put_off_and_others_go_on(
 
 
 def test_a_text_at_which_the_model_always_fails_keeps_its_words(
-    memory: Memory, server: OllamaServer, clock: Clock
+    memory: LocalMemory, server: OllamaServer, clock: Clock
 ) -> None:
     server.installed = ["tiny"]
     server.script(*[CRASHED] * (len(BACK_OFF) + 1))
@@ -248,7 +252,7 @@ def test_a_failing_server_is_asked_once_in_a_pause_whatever_waits(open_memory: O
 
 @pytest.mark.parametrize("installed", [["another"], None], ids=["without the model", "that fails at everything"])
 def test_at_a_failing_server_where_the_model_cannot_be_asked_all_wait(
-    memory: Memory, server: OllamaServer, installed: list[str] | None
+    memory: LocalMemory, server: OllamaServer, installed: list[str] | None
 ) -> None:
     server.installed = installed
     server.script(CRASHED)
@@ -256,14 +260,14 @@ def test_at_a_failing_server_where_the_model_cannot_be_asked_all_wait(
     assert waiting_jobs(memory) == [(0, timedelta(0))]
 
 
-def waiting_jobs(memory: Memory) -> list[tuple[int, timedelta]]:
+def waiting_jobs(memory: LocalMemory) -> list[tuple[int, timedelta]]:
     """The attempts at each waiting job, and in what time it is due."""
     with memory.stores.log.reading() as connection:
         rows = connection.execute(select(jobs).where(jobs.c.state == "waiting").order_by(jobs.c.id)).all()
     return [(row.attempts, max(row.next_at - memory.stores.clock(), timedelta(0))) for row in rows]
 
 
-def settle(memory: Memory) -> None:
+def settle(memory: LocalMemory) -> None:
     """Until no job is due and no trouble is left, looking again whenever the queue has changed."""
     worker = memory._parts.queue
     worker.start()
@@ -271,13 +275,13 @@ def settle(memory: Memory) -> None:
         assert worker._changed.wait_for(lambda: worker._is_idle() and not worker.trouble, PATIENCE_S)
 
 
-def test_half_an_emoji_in_an_answer_does_no_harm(memory: Memory, server: OllamaServer) -> None:
+def test_half_an_emoji_in_an_answer_does_no_harm(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(answer(r'{"kind": "about_user", "facts": ["The user keeps bees \ud83d."]}'))
     assert [receipt.text for receipt in memory.add("I keep bees").results] == ["The user keeps bees."]
 
 
 def test_an_unexpected_error_puts_its_job_off_and_others_go_on(
-    memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    memory: LocalMemory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     fail_at(monkeypatch, "work_off", "I keep bees")
     server.script(facts("The user has a cat."))
@@ -289,7 +293,7 @@ def test_an_unexpected_error_puts_its_job_off_and_others_go_on(
 
 
 def test_words_that_cannot_even_be_kept_stay_as_they_wait_and_others_go_on(
-    memory: Memory, server: OllamaServer, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    memory: LocalMemory, server: OllamaServer, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_at(monkeypatch, "work_off", "I keep bees")
     fail_at(monkeypatch, "keep_words", "I keep bees")
@@ -347,7 +351,7 @@ def test_an_add_whose_words_are_deleted_meanwhile_is_answered_at_once(
 
 
 def test_texts_that_cannot_be_read_are_told_once_when_put_off_and_once_when_given_up(
-    memory: Memory, server: OllamaServer, clock: Clock, open_memory: Opener
+    memory: LocalMemory, server: OllamaServer, clock: Clock, open_memory: Opener
 ) -> None:
     server.script(*[answer("no")] * 16)
     memory.add("I keep bees")
@@ -367,7 +371,7 @@ def test_texts_that_cannot_be_read_are_told_once_when_put_off_and_once_when_give
     assert again.search("bees").notice == ""
 
 
-def test_a_text_that_was_read_at_last_is_not_told_of(memory: Memory, server: OllamaServer, clock: Clock) -> None:
+def test_a_text_that_was_read_at_last_is_not_told_of(memory: LocalMemory, server: OllamaServer, clock: Clock) -> None:
     server.script(answer("no"), answer("no"), facts("The user keeps bees."))
     memory.add("I keep bees")
     clock.advance(seconds=BACK_OFF[0].total_seconds() + 1)
@@ -426,13 +430,13 @@ def test_deleting_one_of_two_texts_while_they_are_read_has_the_other_read_anew(
     assert ["rash" in asked for asked in server.asked("facts")] == [True, True, False]
 
 
-def job_states(memory: Memory) -> list[str]:
+def job_states(memory: LocalMemory) -> list[str]:
     """What became of each job, in order."""
     with memory.stores.log.reading() as connection:
         return list(connection.exec_driver_sql("SELECT state FROM jobs ORDER BY id").scalars())
 
 
-def assert_only_bees_are_left(memory: Memory, deleted_id: str) -> None:
+def assert_only_bees_are_left(memory: LocalMemory, deleted_id: str) -> None:
     """Of the deleted words the log keeps the deleted row, and nothing of them is found, shown or derived."""
     log = memory.stores.log
     with memory.stores.writing:
@@ -465,7 +469,9 @@ def test_jobs_of_a_run_are_done_in_order_with_what_came_before_as_context(
     assert "<earlier>" not in asked[0]
 
 
-def test_a_call_without_a_run_does_not_wait_for_another_that_is_put_off(memory: Memory, server: OllamaServer) -> None:
+def test_a_call_without_a_run_does_not_wait_for_another_that_is_put_off(
+    memory: LocalMemory, server: OllamaServer
+) -> None:
     server.script(answer("no"), answer("no"), facts("The user has a cat."))
     assert [receipt.status for receipt in memory.add("I keep bees").results] == ["queued"]
     assert [receipt.text for receipt in memory.add("I have a cat").results] == ["The user has a cat."]
@@ -512,7 +518,7 @@ def test_what_waits_at_the_end_is_done_by_the_next_process(open_memory: Opener, 
     assert len(server.asked("facts")) == 8
 
 
-def test_a_known_statement_is_a_duplicate_and_not_stored_again(memory: Memory, server: OllamaServer) -> None:
+def test_a_known_statement_is_a_duplicate_and_not_stored_again(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts("The user keeps bees."), facts("The user keeps bees."))
     first = memory.add("I keep bees").results[0]
     second = memory.add("As I said, I keep bees").results[0]
@@ -520,7 +526,7 @@ def test_a_known_statement_is_a_duplicate_and_not_stored_again(memory: Memory, s
     assert texts(memory) == ["The user keeps bees."]
 
 
-def test_words_that_stay_stay_without_their_secret(memory: Memory, server: OllamaServer) -> None:
+def test_words_that_stay_stay_without_their_secret(memory: LocalMemory, server: OllamaServer) -> None:
     key = "gh" + "p_" + "a1B2" * 9
     cut = '{"kind": "about_user", "facts": ["The user has a ser'
     server.script(answer(cut), answer(cut))
@@ -567,7 +573,9 @@ def test_a_model_that_is_closed_between_two_calls_refuses_the_second(server: Oll
     assert len(server.requests) == 1
 
 
-def test_a_conversation_becomes_one_procedure_to_which_all_its_words_lead(memory: Memory, server: OllamaServer) -> None:
+def test_a_conversation_becomes_one_procedure_to_which_all_its_words_lead(
+    memory: LocalMemory, server: OllamaServer
+) -> None:
     steps = ["Look at /var/log/backup.log.", "Run backupctl start."]
     server.script(answer(json.dumps({"goal": "Mend the backup job.", "steps": steps, "result": ""})))
     said = [
@@ -620,7 +628,7 @@ def test_a_procedure_of_known_words_is_said_to_wait_until_it_is_there(
     assert [record.text for record in memory.list(filters={"kind": "procedure"})] == ["1. Run backupctl start."]
 
 
-def test_every_input_is_told_of_after_the_reading_too(memory: Memory, server: OllamaServer) -> None:
+def test_every_input_is_told_of_after_the_reading_too(memory: LocalMemory, server: OllamaServer) -> None:
     known = memory.add("I keep bees", infer=False).results[0]
     server.script(NOTHING, facts("The user has a cat."))
     said = [{"role": "user", "content": text} for text in (" ", "I keep bees", "I have a cat")]

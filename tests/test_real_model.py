@@ -16,7 +16,7 @@ import regex
 from mcp_memory.budget import count_request
 from mcp_memory.dates import annotate
 from mcp_memory.errors import ModelOutputError, ModelUnavailableError
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from mcp_memory.ollama_client import OllamaClient
 from mcp_memory.prompts import load_prompt
 from mcp_memory.records import STATES, Receipt
@@ -109,16 +109,16 @@ def server(running: RealServer) -> Iterator[RealServer]:
             request_budget.received.append(request_budget.size_of_body(request))
 
 
-def open_with(open_memory: Opener, server: RealServer, **settings: Any) -> Memory:
+def open_with(open_memory: Opener, server: RealServer, **settings: Any) -> LocalMemory:
     given = {"ollama_host": server.url, "llm_model": MODEL, "llm_context_tokens": 4096, "add_wait_s": 0.0}
     return open_memory(**(given | settings))
 
 
-def by_id(memory: Memory) -> dict[str, Record]:
+def by_id(memory: LocalMemory) -> dict[str, Record]:
     return {record.id: record for record in memory.list(states=STATES, limit=1000)}
 
 
-def assert_true(receipts: tuple[Receipt, ...], memory: Memory) -> None:
+def assert_true(receipts: tuple[Receipt, ...], memory: LocalMemory) -> None:
     """Each receipt tells what the log holds."""
     records = by_id(memory)
     assert receipts

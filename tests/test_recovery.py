@@ -11,18 +11,18 @@ import pytest
 
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ModelUnavailableError, StorageError
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from tests.conftest import Opener
 
 
-def fill(memory: Memory) -> list[str]:
+def fill(memory: LocalMemory) -> list[str]:
     texts = [f"Statement {number} about Maria Quintela and the harbour" for number in range(5)]
     for text in texts:
         memory.add(text, infer=False)
     return texts
 
 
-def signals(memory: Memory) -> dict[str, Any]:
+def signals(memory: LocalMemory) -> dict[str, Any]:
     """Rounded: which texts share a batch shows in the last digits of a vector."""
     hits = memory.search("Maria Quintela harbour").hits
     return {hit.memory.text: {name: round(value, 4) for name, value in asdict(hit.signals).items()} for hit in hits}
@@ -129,7 +129,7 @@ def test_a_change_after_a_failed_one_catches_up_by_itself(open_memory: Opener, m
     assert len(reopened.stores.tables().memory_ids()) == 7
 
 
-def test_a_search_during_adds_is_never_degraded_and_finds_what_was_acknowledged(memory: Memory) -> None:
+def test_a_search_during_adds_is_never_degraded_and_finds_what_was_acknowledged(memory: LocalMemory) -> None:
     acknowledged: list[str] = []
     faults: list[str] = []
 
@@ -159,7 +159,7 @@ def test_a_search_during_adds_is_never_degraded_and_finds_what_was_acknowledged(
     assert len(acknowledged) == 25
 
 
-def test_adds_from_many_threads_are_each_kept_once(memory: Memory) -> None:
+def test_adds_from_many_threads_are_each_kept_once(memory: LocalMemory) -> None:
     def add(thread: int) -> None:
         for number in range(8):
             memory.add(f"Thread {thread} says {number} about Maria Quintela", infer=False, run_id="shared")
@@ -184,7 +184,7 @@ def test_many_small_sessions_are_compacted(open_memory: Opener, tmp_path: Path) 
     assert open_memory().stores.tables().n_unoptimized < 8
 
 
-def test_a_closed_memory_refuses_everything_and_closes_twice(memory: Memory) -> None:
+def test_a_closed_memory_refuses_everything_and_closes_twice(memory: LocalMemory) -> None:
     memory.add("I keep bees", infer=False)
     memory.close()
     memory.close()
@@ -193,7 +193,7 @@ def test_a_closed_memory_refuses_everything_and_closes_twice(memory: Memory) -> 
             use()
 
 
-def test_what_waited_for_extraction_is_kept_when_it_is_given_again_verbatim(memory: Memory) -> None:
+def test_what_waited_for_extraction_is_kept_when_it_is_given_again_verbatim(memory: LocalMemory) -> None:
     queued = memory.add("I moved to Porto").results[0]
     again = memory.add("I moved to Porto", infer=False).results[0]
     assert (again.status, again.id) == ("duplicate", queued.id)
@@ -201,7 +201,7 @@ def test_what_waited_for_extraction_is_kept_when_it_is_given_again_verbatim(memo
     assert memory.search("Porto").hits[0].memory.state == "active"
 
 
-def test_deleting_a_text_cancels_every_job_that_brought_only_it(memory: Memory) -> None:
+def test_deleting_a_text_cancels_every_job_that_brought_only_it(memory: LocalMemory) -> None:
     receipt = memory.add("I moved to Porto", infer=False).results[0]
     memory.add("I moved to Porto")
     assert memory.stats()["jobs"] == 1
@@ -210,7 +210,7 @@ def test_deleting_a_text_cancels_every_job_that_brought_only_it(memory: Memory) 
     assert memory.stores.log.window("ana", "python", "") == []
 
 
-def test_what_one_agent_says_of_itself_is_no_duplicate_of_anothers(memory: Memory) -> None:
+def test_what_one_agent_says_of_itself_is_no_duplicate_of_anothers(memory: LocalMemory) -> None:
     for agent in ("claude", "cursor"):
         receipt = memory.as_agent(agent).add("I answer in lists", infer=False, about="agent").results[0]
         assert receipt.status == "added"
@@ -262,7 +262,7 @@ def test_the_order_of_a_run_is_the_order_of_commits_also_after_reopening(open_me
     finally:
         del memory.stores.embedder.embed_texts
 
-    def order(opened: Memory) -> list[str]:
+    def order(opened: LocalMemory) -> list[str]:
         index = opened.stores.index_of("ana")
         first = next(row for row in range(len(index)) if index.column("previous")[row] < 0)
         return [index.ids[first], index.ids[int(index.column("next")[first])]]
@@ -272,7 +272,7 @@ def test_the_order_of_a_run_is_the_order_of_commits_also_after_reopening(open_me
     assert order(open_memory()) == live
 
 
-def test_a_deleted_speaker_no_longer_counts_as_one(memory: Memory) -> None:
+def test_a_deleted_speaker_no_longer_counts_as_one(memory: LocalMemory) -> None:
     said = memory.add(messages=[{"content": "Good morning", "name": "Maria"}], infer=False).results[0]
     memory.add("Berlin is where Maria Quintela works", infer=False)
     assert list(memory.stores.index_of("ana").speakers) == ["maria"]

@@ -9,7 +9,7 @@ import pytest
 
 from mcp_memory.fuse import FUSED
 from mcp_memory.language_model import LanguageModel
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from mcp_memory.records import SearchResult
 from mcp_memory.rewrite import Rewriting
 from mcp_memory.rewriter import BUSY, LOADING, Rewriter
@@ -39,17 +39,17 @@ def queries(*texts: str) -> Step:
     return reply(json.dumps({"queries": texts}), prompt_eval_count=1500)
 
 
-def open_with(open_memory: Opener, server: OllamaServer, **settings: Any) -> Memory:
+def open_with(open_memory: Opener, server: OllamaServer, **settings: Any) -> LocalMemory:
     given = {"ollama_host": server.url, "llm_model": "tiny", "rewrite_queries": True, "rewrite_wait_s": PATIENCE_S}
     return open_memory(**(given | settings))
 
 
 @pytest.fixture
-def memory(open_memory: Opener, server: OllamaServer) -> Memory:
+def memory(open_memory: Opener, server: OllamaServer) -> LocalMemory:
     return with_notes(open_with(open_memory, server))
 
 
-def with_notes(memory: Memory) -> Memory:
+def with_notes(memory: LocalMemory) -> LocalMemory:
     for note in NOTES:
         memory.add(note, infer=False)
     return memory
@@ -66,7 +66,7 @@ def asked(server: OllamaServer) -> list[str]:
 # What it brings
 
 
-def test_an_indirect_question_finds_its_answer_by_the_rewriting_only(memory: Memory, server: OllamaServer) -> None:
+def test_an_indirect_question_finds_its_answer_by_the_rewriting_only(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(LOADED, queries(), LOADED, queries("food she is allergic to", "allergic"))
     assert texts(memory.search(QUESTION, threshold=0.1)) == [PAN]
     result = memory.search(QUESTION, threshold=0.1)
@@ -96,7 +96,7 @@ def test_rewriting_is_off_by_default_and_then_nothing_is_asked(open_memory: Open
 
 
 def test_what_the_question_itself_finds_is_still_there_and_no_less_relevant(
-    memory: Memory, server: OllamaServer
+    memory: LocalMemory, server: OllamaServer
 ) -> None:
     server.script(LOADED, queries(), LOADED, queries("fear of flying", "roof and winter"))
     plain = {hit.memory.text: hit.relevance for hit in memory.search(QUESTION).hits}
@@ -105,7 +105,7 @@ def test_what_the_question_itself_finds_is_still_there_and_no_less_relevant(
     assert all(found[text] >= relevance for text, relevance in plain.items())
 
 
-def test_signals_add_up_to_relevance_whoever_raised_a_memory(memory: Memory, server: OllamaServer) -> None:
+def test_signals_add_up_to_relevance_whoever_raised_a_memory(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(LOADED, queries("allergic to hazelnuts"))
     hits = memory.search(QUESTION).hits
     assert {bool(hit.raised_by) for hit in hits} == {True, False}
@@ -125,7 +125,7 @@ def test_where_nothing_is_relevant_a_rewriting_of_nothing_does_not_make_it_so(
     assert "Nothing relevant is remembered" in result.notice
 
 
-def test_names_stay_those_of_the_question(memory: Memory, server: OllamaServer) -> None:
+def test_names_stay_those_of_the_question(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(LOADED, queries("tomas allergies", "Tomas Hazelnuts"))
     result = memory.search(QUESTION)
     assert result.rewritten == ("tomas allergies",)
@@ -139,7 +139,7 @@ def test_the_gated_ranking_takes_the_pool_of_each_wording(open_memory: Opener, s
     assert (hit.memory.text, hit.raised_by) == (ALLERGY, "food she is allergic to")
 
 
-def test_a_question_in_a_literal_form_keeps_what_it_asks_for(memory: Memory, server: OllamaServer) -> None:
+def test_a_question_in_a_literal_form_keeps_what_it_asks_for(memory: LocalMemory, server: OllamaServer) -> None:
     memory.add("Invoice INV-2041 is paid", infer=False)
     memory.add("Invoice INV-2042 is open", infer=False)
     server.script(LOADED, queries("open invoice"))
@@ -160,7 +160,7 @@ def test_the_request_names_the_model_and_holds_no_secret(open_memory: Opener, se
     assert all(KEY not in json.dumps(request.body) for request in server.requests)
 
 
-def test_calls_for_rewriting_are_counted(memory: Memory, server: OllamaServer) -> None:
+def test_calls_for_rewriting_are_counted(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(LOADED, queries("allergy"))
     memory.search(QUESTION)
     assert (memory.model_use.n_calls, memory.model_use.n_prompt_tokens) == (1, 1500)
@@ -185,7 +185,7 @@ def test_extraction_under_way_neither_holds_a_rewriting_up_nor_is_ended_by_it(
 # What fails
 
 
-def unhindered(memory: Memory, reason: str) -> SearchResult:
+def unhindered(memory: LocalMemory, reason: str) -> SearchResult:
     """A search that had to do without rewriting: it finds what the question finds, and says why."""
     result = memory.search(QUESTION)
     assert texts(result)[0] == PAN
@@ -239,25 +239,25 @@ def test_an_absent_server_is_told_once_and_left_alone_for_a_while(open_memory: O
     ids=["html", "no such page", "missing model", "busy", "reset", "prose", "wrong form"],
 )
 def test_a_server_in_trouble_and_a_nonsense_answer_leave_the_question_as_it_stands(
-    memory: Memory, server: OllamaServer, steps: list[Step], reason: str
+    memory: LocalMemory, server: OllamaServer, steps: list[Step], reason: str
 ) -> None:
     server.script(*steps)
     unhindered(memory, reason)
 
 
-def test_an_answer_of_inventions_only_is_no_failure(memory: Memory, server: OllamaServer) -> None:
+def test_an_answer_of_inventions_only_is_no_failure(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(LOADED, queries("Clara Hopkins", "what Brunhalde likes"))
     result = memory.search(QUESTION)
     assert (result.rewritten, result.degraded, result.notice) == ((), (), "")
 
 
-def test_a_question_that_is_too_long_is_not_sent(memory: Memory, server: OllamaServer) -> None:
+def test_a_question_that_is_too_long_is_not_sent(memory: LocalMemory, server: OllamaServer) -> None:
     result = memory.search("cook " * 300)
     assert server.requests == []
     assert (result.degraded, result.notice) == ((), "")
 
 
-def test_a_model_that_is_not_loaded_is_loaded_beside_the_searches(memory: Memory, server: OllamaServer) -> None:
+def test_a_model_that_is_not_loaded_is_loaded_beside_the_searches(memory: LocalMemory, server: OllamaServer) -> None:
     # Asked with a short time it would never be: Ollama gives a load up when its client leaves.
     server.script(NOT_LOADED, Step(status=None, ending="hold"))
     unhindered(memory, LOADING)
@@ -267,7 +267,7 @@ def test_a_model_that_is_not_loaded_is_loaded_beside_the_searches(memory: Memory
     assert server.requests[-1].body["options"]["num_predict"] == 1
 
 
-def test_closing_ends_what_is_under_way(memory: Memory, server: OllamaServer) -> None:
+def test_closing_ends_what_is_under_way(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(NOT_LOADED, Step([part("{")], ending="hold"))
     memory.search(QUESTION)
     server.wait_until_held()
@@ -275,7 +275,7 @@ def test_closing_ends_what_is_under_way(memory: Memory, server: OllamaServer) ->
     server.wait_until_left()
 
 
-def test_warming_up_loads_the_model(memory: Memory, server: OllamaServer) -> None:
+def test_warming_up_loads_the_model(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(Step([part("{")], ending="hold"))
     memory.warm()
     server.wait_until_held()

@@ -10,7 +10,7 @@ from mcp_types import Implementation
 
 from mcp_memory.engine import Engine
 from mcp_memory.errors import McpMemoryError
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from mcp_memory.server import INSTRUCTIONS, build_server, normalised_agent_id
 from tests.conftest import Opener
 
@@ -23,12 +23,12 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def client(memory: Memory) -> AsyncIterator[Client]:
+async def client(memory: LocalMemory) -> AsyncIterator[Client]:
     async with connected(memory, "Claude Code") as opened:
         yield opened
 
 
-def connected(memory: Memory, name: str) -> Client:
+def connected(memory: LocalMemory, name: str) -> Client:
     server = build_server(Engine(lambda: memory))
     return Client(server, client_info=Implementation(name=name, version="1"), mode="legacy")
 
@@ -64,7 +64,7 @@ async def test_instructions_say_when_to_search_and_when_to_add(client: Client) -
     assert "add_memory" in INSTRUCTIONS
 
 
-async def test_one_client_finds_what_another_wrote_and_sees_who_it_was(memory: Memory) -> None:
+async def test_one_client_finds_what_another_wrote_and_sees_who_it_was(memory: LocalMemory) -> None:
     async with connected(memory, "Claude Desktop") as writer:
         await call(writer, "add_memory", text="The boat is moored at pier nine", infer=False)
     async with connected(memory, "pi") as reader:
@@ -157,11 +157,11 @@ async def test_bad_calls_are_told_what_is_wrong(
     assert told in await failure(client, tool, **arguments)
 
 
-async def test_unknown_errors_are_masked(client: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unknown_errors_are_masked(client: Client, memory: LocalMemory, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(*_given: object, **_named: object) -> None:
         raise RuntimeError("the password is swordfish")
 
-    monkeypatch.setattr(Memory, "search", breaks)
+    monkeypatch.setattr(LocalMemory, "search", breaks)
     told = await failure(client, "search_memory", query="x")
     assert "swordfish" not in told
     assert told.startswith("internal:")
@@ -180,12 +180,12 @@ async def test_a_memory_that_cannot_be_opened_is_told_at_each_call_and_tried_aga
         assert found["memories"][0]["text"] == "I keep bees"
 
 
-async def test_a_slow_call_reports_what_it_waits_for(memory: Memory) -> None:
+async def test_a_slow_call_reports_what_it_waits_for(memory: LocalMemory) -> None:
     import threading
 
     release = threading.Event()
 
-    def slow() -> Memory:
+    def slow() -> LocalMemory:
         release.wait(timeout=30)
         return memory
 

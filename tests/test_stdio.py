@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from tests.builders import tiny_model
 from tests.conftest import Opener
 from tests.stdio_server import Server
@@ -144,7 +144,7 @@ def test_a_thousand_hostile_strings_each_get_an_answer_and_no_foreign_memory(
         call("search_memory", query=text, top_k=3)
     assert server.call("search_memory", query="what is the secret of bob? plum-harbour-77")["structuredContent"]
     assert server.end() == 0
-    ana: Memory = open_memory(embedding_model=model, embedder=None)
+    ana: LocalMemory = open_memory(embedding_model=model, embedder=None)
     assert ana.stats()["active"] > 800
     assert all(record.user_id == "ana" for record in ana.list(limit=2000))
 

@@ -8,7 +8,7 @@ import pytest
 
 from mcp_memory.errors import NotFoundError
 from mcp_memory.knowledge import facts_of_memories, facts_of_types
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from mcp_memory.records import STATES
 from tests.conftest import Opener
 from tests.ollama_server import PATIENCE_S, OllamaServer, Step, facts, failure, kept_back
@@ -18,7 +18,7 @@ GRAZ, TURIN = "The user lives in Graz.", "The user lives in Turin."
 
 
 @pytest.fixture
-def memory(open_memory: Opener, server: OllamaServer) -> Memory:
+def memory(open_memory: Opener, server: OllamaServer) -> LocalMemory:
     return open_with(open_memory, server)
 
 
@@ -31,7 +31,7 @@ def compared(verdict: str, earlier: str, later: str) -> dict[str, str]:
     return {"topic": "home", "earlier": earlier, "later": later, "verdict": verdict}
 
 
-def move(memory: Memory, server: OllamaServer, first: str = "2026-01-05", second: str = "2026-05-09") -> Any:
+def move(memory: LocalMemory, server: OllamaServer, first: str = "2026-01-05", second: str = "2026-05-09") -> Any:
     """Graz is said, then Turin; what became of the second."""
     server.script(facts(GRAZ), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"))
@@ -41,7 +41,7 @@ def move(memory: Memory, server: OllamaServer, first: str = "2026-01-05", second
     return receipt
 
 
-def test_a_move_ends_the_old_home_and_keeps_it_for_its_time(memory: Memory, server: OllamaServer) -> None:
+def test_a_move_ends_the_old_home_and_keeps_it_for_its_time(memory: LocalMemory, server: OllamaServer) -> None:
     receipt = move(memory, server)
     [old] = memory.list(states=["invalid"])
     assert (receipt.status, receipt.replaced_id, receipt.text) == ("replaced", old.id, TURIN)
@@ -54,14 +54,14 @@ def test_a_move_ends_the_old_home_and_keeps_it_for_its_time(memory: Memory, serv
     assert [hit.memory.text for hit in memory.search("Where does the user live?", as_of="2026-02-01").hits] == [GRAZ]
 
 
-def test_what_ends_or_is_sighted_again_needs_no_new_vector(memory: Memory, server: OllamaServer) -> None:
+def test_what_ends_or_is_sighted_again_needs_no_new_vector(memory: LocalMemory, server: OllamaServer) -> None:
     receipt = move(memory, server)
     assert not memory.stores.is_behind
     stored = memory.stores.tables().memory_ids()
     assert {receipt.id, receipt.replaced_id} <= set(stored)
 
 
-def test_the_facts_follow_their_memories(memory: Memory, server: OllamaServer) -> None:
+def test_the_facts_follow_their_memories(memory: LocalMemory, server: OllamaServer) -> None:
     receipt = move(memory, server)
     [current] = facts_of_types(memory.stores.log, "ana", ["home"])
     assert (current.object, current.memory_id, current.closed_at) == ("Turin", receipt.id, None)
@@ -71,7 +71,7 @@ def test_the_facts_follow_their_memories(memory: Memory, server: OllamaServer) -
     assert facts_of_types(memory.stores.log, "ana", ["home"]) == []
 
 
-def test_old_news_that_comes_late_does_not_end_what_came_after_it(memory: Memory, server: OllamaServer) -> None:
+def test_old_news_that_comes_late_does_not_end_what_came_after_it(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts(TURIN), facts(GRAZ))
     server.script_aside("items", described("Turin"), described("Graz"))
     server.script_aside("verdict", compared("changed", "Graz", "Turin"))
@@ -85,7 +85,7 @@ def test_old_news_that_comes_late_does_not_end_what_came_after_it(memory: Memory
     assert [hit.memory.text for hit in memory.search("Where does the user live?", as_of="2026-02-01").hits] == [GRAZ]
 
 
-def test_within_one_conversation_the_later_message_counts(memory: Memory, server: OllamaServer) -> None:
+def test_within_one_conversation_the_later_message_counts(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts(GRAZ), facts(TURIN))
     items = [described("Graz")["items"][0], described("Turin")["items"][0] | {"n": 2}]
     server.script_aside("items", {"items": items})
@@ -97,7 +97,7 @@ def test_within_one_conversation_the_later_message_counts(memory: Memory, server
     assert texts(memory, "invalid") == [GRAZ]
 
 
-def test_the_same_in_other_words_is_merged_into_the_older(memory: Memory, server: OllamaServer) -> None:
+def test_the_same_in_other_words_is_merged_into_the_older(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts("The user's dog is called Bruno."), facts("The user has a dog named Bruno."))
     server.script_aside("verdict", compared("same", "Bruno", "Bruno"))
     first = memory.add("my dog is called Bruno", observed_at="2026-03-01").results[0]
@@ -116,7 +116,7 @@ def test_the_same_in_other_words_is_merged_into_the_older(memory: Memory, server
         memory.delete(merged.id)
 
 
-def test_two_sisters_are_two_whatever_the_model_says(memory: Memory, server: OllamaServer) -> None:
+def test_two_sisters_are_two_whatever_the_model_says(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts("The user has a sister Anna."), facts("The user has a sister Clara."))
     server.script_aside("verdict", compared("changed", "Anna", "Clara"))
     memory.add("I have a sister Anna")
@@ -130,7 +130,7 @@ def test_two_sisters_are_two_whatever_the_model_says(memory: Memory, server: Oll
     [Step(["not json"]), {"verdict": "replace everything"}, {"verdict": 7}],
     ids=["no answer", "another verdict", "no word"],
 )
-def test_a_comparison_that_is_none_keeps_both(memory: Memory, server: OllamaServer, step: Any) -> None:
+def test_a_comparison_that_is_none_keeps_both(memory: LocalMemory, server: OllamaServer, step: Any) -> None:
     server.script(facts(GRAZ), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"))
     server.script_aside("verdict", step)
@@ -140,7 +140,7 @@ def test_a_comparison_that_is_none_keeps_both(memory: Memory, server: OllamaServ
 
 
 def test_a_model_removed_between_the_calls_loses_nothing_and_keeps_nothing_by_halves(
-    memory: Memory, server: OllamaServer
+    memory: LocalMemory, server: OllamaServer
 ) -> None:
     server.script(facts(GRAZ), kept_back(facts(GRAZ)))
     server.script_aside("items", failure(404, {"error": "model 'tiny' not found"}), described("Graz"))
@@ -171,7 +171,9 @@ def test_another_users_truth_does_not_end_mine(open_memory: Opener, server: Olla
     assert len(server.asked("verdict")) == 1
 
 
-def test_what_was_deleted_meanwhile_is_not_ended_and_does_not_come_back(memory: Memory, server: OllamaServer) -> None:
+def test_what_was_deleted_meanwhile_is_not_ended_and_does_not_come_back(
+    memory: LocalMemory, server: OllamaServer
+) -> None:
     # Graz was shown as known: Turin is read once more without it.
     server.script(facts(GRAZ), facts(TURIN), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"), described("Turin"))
@@ -196,7 +198,7 @@ def test_what_was_deleted_meanwhile_is_not_ended_and_does_not_come_back(memory: 
 
 
 def test_a_note_of_one_sentence_ends_and_a_turn_of_a_conversation_does_not(
-    memory: Memory, server: OllamaServer
+    memory: LocalMemory, server: OllamaServer
 ) -> None:
     memory.add("The user uses VS Code.", infer=False)
     memory.add(messages=[{"role": "user", "content": "I use VS Code for everything."}], infer=False)
@@ -207,7 +209,7 @@ def test_a_note_of_one_sentence_ends_and_a_turn_of_a_conversation_does_not(
     assert texts(memory, "invalid") == ["The user uses VS Code."]
 
 
-def test_a_secret_in_a_known_note_does_not_reach_the_comparison(memory: Memory, server: OllamaServer) -> None:
+def test_a_secret_in_a_known_note_does_not_reach_the_comparison(memory: LocalMemory, server: OllamaServer) -> None:
     memory.add("The wifi password is plum-Harbour-77", infer=False)
     server.script(facts("The user changed the wifi password."))
     memory.add("I changed the wifi password yesterday, finally")
@@ -215,7 +217,7 @@ def test_a_secret_in_a_known_note_does_not_reach_the_comparison(memory: Memory, 
     assert all("plum-Harbour-77" not in str(request.body) for request in server.requests)
 
 
-def test_what_holds_for_a_while_does_not_end_what_holds_for_good(memory: Memory, server: OllamaServer) -> None:
+def test_what_holds_for_a_while_does_not_end_what_holds_for_good(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts(GRAZ), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"))
     memory.add("I live in Graz")
@@ -224,7 +226,7 @@ def test_what_holds_for_a_while_does_not_end_what_holds_for_good(memory: Memory,
     assert texts(memory) == [GRAZ, TURIN]
 
 
-def test_what_a_merged_statement_ended_leads_to_the_one_that_stays(memory: Memory, server: OllamaServer) -> None:
+def test_what_a_merged_statement_ended_leads_to_the_one_that_stays(memory: LocalMemory, server: OllamaServer) -> None:
     old, new = "The user's rent is 850 euros a month.", "The user pays 920 euros of rent each month."
     memory.add(old, infer=False, observed_at="2026-01-01")
     memory.add(new, infer=False, observed_at="2026-02-01")
@@ -240,7 +242,7 @@ def test_what_a_merged_statement_ended_leads_to_the_one_that_stays(memory: Memor
     assert (ended.text, ended.superseded_by) == (old, kept.id)
 
 
-def test_nothing_ends_before_it_began(memory: Memory, server: OllamaServer) -> None:
+def test_nothing_ends_before_it_began(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts(TURIN), facts("The user's home is in Turin."), facts(GRAZ))
     server.script_aside("items", described("Turin"), described("Turin"), described("Graz"))
     server.script_aside("verdict", compared("same", "Turin", "Turin"), compared("changed", "Graz", "Turin"))
@@ -261,7 +263,7 @@ def test_nothing_ends_before_it_began(memory: Memory, server: OllamaServer) -> N
     ],
 )
 def test_what_is_not_or_no_longer_so_is_no_fact(
-    memory: Memory, server: OllamaServer, said: str, statement: str
+    memory: LocalMemory, server: OllamaServer, said: str, statement: str
 ) -> None:
     server.script(facts(statement))
     server.script_aside("items", described("Graz"))
@@ -269,7 +271,7 @@ def test_what_is_not_or_no_longer_so_is_no_fact(
     assert facts_of_types(memory.stores.log, "ana", ["home"]) == []
 
 
-def test_many_other_peoples_homes_do_not_hide_the_users_own(memory: Memory, server: OllamaServer) -> None:
+def test_many_other_peoples_homes_do_not_hide_the_users_own(memory: LocalMemory, server: OllamaServer) -> None:
     names = ["Nkechi", "Lorcan", "Greta", "Amos", "Ines", "Pavel", "Mei"]
     homes = [f"{name} lives in Bonn." for name in names]
     server.script(facts(GRAZ), *[facts(home) for home in homes], facts(TURIN))
@@ -282,7 +284,7 @@ def test_many_other_peoples_homes_do_not_hide_the_users_own(memory: Memory, serv
     assert memory.add("I live in Turin").results[0].status == "replaced"
 
 
-def test_a_receipt_says_how_long_it_held_as_the_row_does(memory: Memory, server: OllamaServer) -> None:
+def test_a_receipt_says_how_long_it_held_as_the_row_does(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts(TURIN), facts("The user's home is in Turin."), facts(GRAZ))
     server.script_aside("items", described("Turin"), described("Turin"), described("Graz"))
     server.script_aside("verdict", compared("same", "Turin", "Turin"), compared("changed", "Graz", "Turin"))
@@ -295,7 +297,7 @@ def test_a_receipt_says_how_long_it_held_as_the_row_does(memory: Memory, server:
     assert graz.invalid_at.date().isoformat() == "2026-03-01"
 
 
-def test_news_that_comes_late_does_not_end_what_was_said_again_since(memory: Memory, server: OllamaServer) -> None:
+def test_news_that_comes_late_does_not_end_what_was_said_again_since(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts(GRAZ), facts(GRAZ), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"))
     server.script_aside("verdict", compared("changed", "Turin", "Graz"))
@@ -306,7 +308,7 @@ def test_news_that_comes_late_does_not_end_what_was_said_again_since(memory: Mem
     assert "held until 2026-06-01" in receipt.reason
 
 
-def test_two_sentences_in_one_statement_are_added_and_never_merged(memory: Memory, server: OllamaServer) -> None:
+def test_two_sentences_in_one_statement_are_added_and_never_merged(memory: LocalMemory, server: OllamaServer) -> None:
     both = "The user has a dog named Bruno. Bruno hates the vacuum cleaner."
     server.script(facts("The user's dog is called Bruno."), facts(both))
     server.script_aside("verdict", compared("same", "Bruno", "Bruno"))
@@ -317,7 +319,7 @@ def test_two_sentences_in_one_statement_are_added_and_never_merged(memory: Memor
 
 
 def test_many_statements_in_one_call_are_each_embedded_once_for_comparison(
-    memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+    memory: LocalMemory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     animals = ["bees", "cats", "dogs", "fish", "owls", "mice", "hens", "ducks", "sheep", "goats", "ponies", "geese"]
     statements = [f"The user keeps {animal} in the barn." for animal in animals]

@@ -93,7 +93,7 @@ def test_a_program_that_was_replaced_in_its_place_by_an_older_one_is_not_waited_
         [
             sys.executable,
             "-c",
-            "from mcp_memory.remote import RemoteMemory; RemoteMemory.connect()",
+            "from mcp_memory import Memory; Memory()",
         ],
         env={**os.environ, "MCP_MEMORY_HOME": str(home), "MCP_MEMORY_ENGINE_IDLE_S": "0"},
         check=True,

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from mcp_memory.memory import Memory
+from mcp_memory.memory import LocalMemory
 from mcp_memory.records import AddResult, Receipt
 from mcp_memory.work import KEPT_WORDS
 from tests.conftest import Clock, Opener
@@ -16,7 +16,7 @@ from tests.test_queue import NOTHING, open_with, texts
 
 
 @pytest.fixture
-def memory(open_memory: Opener, server: OllamaServer) -> Memory:
+def memory(open_memory: Opener, server: OllamaServer) -> LocalMemory:
     return open_with(open_memory, server)
 
 
@@ -24,7 +24,7 @@ def said(*lines: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": line} for line in lines]
 
 
-def leads(memory: Memory) -> dict[str, list[str]]:
+def leads(memory: LocalMemory) -> dict[str, list[str]]:
     """The texts that gave way, each with the texts that its id leads to."""
     every = {record.id: record for record in memory.list(states=["active", "distilled", "raw"])}
     return {
@@ -40,7 +40,7 @@ def held(step: Step) -> Step:
 
 
 def deleting_while_read(
-    memory: Memory, server: OllamaServer, add: Callable[[], AddResult], gone: Callable[[], str]
+    memory: LocalMemory, server: OllamaServer, add: Callable[[], AddResult], gone: Callable[[], str]
 ) -> tuple[Receipt, ...]:
     """Add something, delete a memory by its id while the model reads, and let it go on; what the add answers."""
     with ThreadPoolExecutor() as elsewhere:
@@ -52,7 +52,7 @@ def deleting_while_read(
 
 
 def delete_while_read(
-    memory: Memory, server: OllamaServer, lines: list[str], gone: str, kind: str = ""
+    memory: LocalMemory, server: OllamaServer, lines: list[str], gone: str, kind: str = ""
 ) -> tuple[Receipt, ...]:
     """The same for one of the lines that are read."""
 
@@ -63,7 +63,9 @@ def delete_while_read(
     return deleting_while_read(memory, server, lambda: memory.add(messages=said(*lines), kind=kind), waiting)
 
 
-def test_a_correction_and_what_it_corrects_both_lead_to_what_came_of_them(memory: Memory, server: OllamaServer) -> None:
+def test_a_correction_and_what_it_corrects_both_lead_to_what_came_of_them(
+    memory: LocalMemory, server: OllamaServer
+) -> None:
     server.script(facts("The user's lease ends in June."))
     receipts = memory.add(messages=said("My lease ends in May.", "Sorry, I meant June.")).results
     assert [receipt.status for receipt in receipts] == ["added"]
@@ -73,7 +75,7 @@ def test_a_correction_and_what_it_corrects_both_lead_to_what_came_of_them(memory
     }
 
 
-def test_a_correction_deleted_while_it_is_read_corrects_nothing(memory: Memory, server: OllamaServer) -> None:
+def test_a_correction_deleted_while_it_is_read_corrects_nothing(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(held(facts("The user's lease ends in June.")), facts("The user's lease ends in May."))
     lines = ["My lease ends in May.", "Sorry, I meant June."]
     receipts = delete_while_read(memory, server, lines, gone=lines[1])
@@ -83,7 +85,7 @@ def test_a_correction_deleted_while_it_is_read_corrects_nothing(memory: Memory, 
 
 
 def test_a_procedure_is_read_anew_when_one_of_its_turns_is_deleted_meanwhile(
-    memory: Memory, server: OllamaServer
+    memory: LocalMemory, server: OllamaServer
 ) -> None:
     first = '{"goal": "", "steps": ["Stop the pump.", "Fetch the door code.", "Start the pump."], "result": ""}'
     anew = '{"goal": "", "steps": ["Stop the pump.", "Start the pump."], "result": ""}'
@@ -96,7 +98,7 @@ def test_a_procedure_is_read_anew_when_one_of_its_turns_is_deleted_meanwhile(
 
 
 def test_the_same_sentence_twice_in_a_call_gives_way_to_what_came_of_either(
-    memory: Memory, server: OllamaServer
+    memory: LocalMemory, server: OllamaServer
 ) -> None:
     server.script(NOTHING, facts("The user keeps bees."), facts("The user keeps bees."))
     memory.add(messages=said("I keep bees", "I keep bees"))
@@ -104,7 +106,9 @@ def test_the_same_sentence_twice_in_a_call_gives_way_to_what_came_of_either(
     assert texts(memory) == ["The user keeps bees."]
 
 
-def test_a_sentence_of_two_speakers_is_two_and_each_gives_way_by_itself(memory: Memory, server: OllamaServer) -> None:
+def test_a_sentence_of_two_speakers_is_two_and_each_gives_way_by_itself(
+    memory: LocalMemory, server: OllamaServer
+) -> None:
     server.script(facts("The user keeps bees."), NOTHING, NOTHING)
     memory.add(
         messages=[
@@ -120,7 +124,9 @@ def test_a_sentence_of_two_speakers_is_two_and_each_gives_way_by_itself(memory: 
     ]
 
 
-def test_own_words_in_place_of_the_models_are_described_and_told_as_such(memory: Memory, server: OllamaServer) -> None:
+def test_own_words_in_place_of_the_models_are_described_and_told_as_such(
+    memory: LocalMemory, server: OllamaServer
+) -> None:
     # A name that nobody said: the person's own sentence takes the statement's place.
     server.script(facts("The user lives in Graz with Ottokar."))
     item = {"n": 1, "kind": "fact", "subject": "I", "type": "home", "relation": "lives in", "object": "Graz"}
@@ -150,7 +156,7 @@ def test_what_expired_and_what_another_agent_says_of_itself_is_no_context(
 
 
 def test_what_a_deleted_statement_was_read_out_of_is_not_shown_to_the_model_again(
-    memory: Memory, server: OllamaServer
+    memory: LocalMemory, server: OllamaServer
 ) -> None:
     server.script(facts("The user's partner is called Zelda."), NOTHING)
     [receipt] = memory.add("My partner is called Zelda").results
@@ -160,7 +166,7 @@ def test_what_a_deleted_statement_was_read_out_of_is_not_shown_to_the_model_agai
     assert texts(memory, "deleted") == ["My partner is called Zelda", "The user's partner is called Zelda."]
 
 
-def test_words_go_with_the_last_statement_that_was_read_out_of_them(memory: Memory, server: OllamaServer) -> None:
+def test_words_go_with_the_last_statement_that_was_read_out_of_them(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts("The user keeps bees.", "The user keeps hens."), NOTHING)
     bees, hens = memory.add("I keep bees and hens").results
     memory.delete(bees.id)
@@ -171,7 +177,7 @@ def test_words_go_with_the_last_statement_that_was_read_out_of_them(memory: Memo
     assert "I keep bees and hens" in texts(memory, "deleted")
 
 
-def test_words_of_which_nothing_came_can_be_deleted(memory: Memory, server: OllamaServer) -> None:
+def test_words_of_which_nothing_came_can_be_deleted(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(NOTHING, NOTHING)
     [receipt] = memory.add("the weather over here is dreadful, as always").results
     assert receipt.status == "ignored"
@@ -181,7 +187,7 @@ def test_words_of_which_nothing_came_can_be_deleted(memory: Memory, server: Olla
 
 
 def test_a_known_memory_deleted_while_it_is_shown_to_the_model_leaves_no_trace(
-    memory: Memory, server: OllamaServer
+    memory: LocalMemory, server: OllamaServer
 ) -> None:
     known = memory.add("My partner is called Zelda.", infer=False).results[0]
     server.script(held(facts("The user loves Zelda.")), facts("The user loves their partner."))
@@ -192,7 +198,7 @@ def test_a_known_memory_deleted_while_it_is_shown_to_the_model_leaves_no_trace(
 
 
 def test_words_said_again_after_their_deletion_are_read_whatever_the_clock_says(
-    memory: Memory, server: OllamaServer, clock: Clock
+    memory: LocalMemory, server: OllamaServer, clock: Clock
 ) -> None:
     server.script(NOTHING, facts("The user keeps bees."))
     [receipt] = memory.add("I keep bees").results

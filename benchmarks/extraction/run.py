@@ -20,8 +20,8 @@ from rich.progress import track
 from rich.table import Table
 from scoring import Tally, score
 
-from mcp_memory import Memory
 from mcp_memory.embedder import Embedder
+from mcp_memory.memory import LocalMemory
 
 SET = Path(__file__).parent / "conversations.json"
 PATIENCE_S = 1800.0
@@ -31,7 +31,7 @@ FAULTS = ("negation flip", "wrong subject", "wrong date", "not asked for", "othe
 def remember(conversation: Mapping[str, Any], arguments: argparse.Namespace, embedder: Embedder) -> dict[str, Any]:
     """What a memory that knows nothing else holds after a conversation, and what it cost."""
     with tempfile.TemporaryDirectory() as folder:
-        memory = Memory.local(
+        memory = LocalMemory.open(
             folder,
             user_id="user",
             embedder=embedder,
