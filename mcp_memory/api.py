@@ -72,7 +72,7 @@ async def answer_calls(
             continue
 
         def work(method: str = method, given: dict[str, Any] = given) -> bytes:
-            return _answered(lambda: engine.memory().as_client(settings, agent_id), method, given)
+            return _answered(lambda: engine.memory_of(settings, agent_id), method, given)
 
         answered = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         await write_line(b'{"id": %d, %b}\n' % (int(number), answered))

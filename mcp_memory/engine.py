@@ -9,6 +9,7 @@ from .errors import McpMemoryError, StorageError
 
 if TYPE_CHECKING:
     from .memory import LocalMemory
+    from .settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +50,15 @@ class Engine:
                 self.activity = "opening the data folder"
                 self._memory = self._open_memory()
             return self._memory
+
+    def memory_of(self, settings: "Settings | None", agent_id: str) -> "LocalMemory":
+        """The memory as a client with its own settings sees it; without, with those that it was opened with.
+
+        Raises:
+            McpMemoryError: as `memory` does.
+        """
+        memory = self.memory()
+        return memory.as_client(settings or memory.settings, agent_id)
 
     def warm(self) -> None:
         """Begin to load what the first call needs, in a thread; nothing happens while or after it worked."""

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import anyio
 import anyio.to_thread
@@ -33,12 +33,29 @@ from .wire import serve_lines, standard_streams
 
 if TYPE_CHECKING:
     from .memory import LocalMemory
+    from .remote import RemoteMemory
     from .settings import Settings
 
 logger = logging.getLogger(__name__)
 
 # Done in a worker thread with the memory of the calling client.
-Work = Callable[["LocalMemory", Any], CallToolResult]
+Work = Callable[["LocalMemory | RemoteMemory", Any], CallToolResult]
+
+
+class Source(Protocol):
+    """Where a server's memory comes from: this process, or an engine elsewhere."""
+
+    activity: str
+
+    def memory_of(self, settings: "Settings | None", agent_id: str) -> "LocalMemory | RemoteMemory":
+        """The memory as a client sees it. Raises McpMemoryError where there is none at present."""
+
+    def warm(self) -> None:
+        """Begin to prepare the first call; returns at once."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
 
 INSTRUCTIONS = """\
 This is the user's own long-term memory, shared by all agents they use.
@@ -119,7 +136,7 @@ class DeleteArguments(_Arguments):
     purge: bool = Field(False, description="not available yet")
 
 
-def _search(memory: "LocalMemory", given: SearchArguments) -> CallToolResult:
+def _search(memory: "LocalMemory | RemoteMemory", given: SearchArguments) -> CallToolResult:
     result = memory.search(
         given.query,
         top_k=given.top_k,
@@ -131,7 +148,7 @@ def _search(memory: "LocalMemory", given: SearchArguments) -> CallToolResult:
     return _answer(pack.search_payload(result, explain=given.explain), pack.search_lines(result, explain=given.explain))
 
 
-def _add(memory: "LocalMemory", given: AddArguments) -> CallToolResult:
+def _add(memory: "LocalMemory | RemoteMemory", given: AddArguments) -> CallToolResult:
     result = memory.add(
         given.text,
         messages=[message.model_dump() for message in given.messages] or None,
@@ -146,7 +163,7 @@ def _add(memory: "LocalMemory", given: AddArguments) -> CallToolResult:
     return _answer(pack.add_payload(result), pack.add_lines(result))
 
 
-def _delete(memory: "LocalMemory", given: DeleteArguments) -> CallToolResult:
+def _delete(memory: "LocalMemory | RemoteMemory", given: DeleteArguments) -> CallToolResult:
     if given.purge:
         raise InvalidInputError(
             "purge is not available in this version; nothing was deleted",
@@ -237,8 +254,8 @@ _TOOLS: Mapping[str, tuple[type[_Arguments], Work, Tool]] = {
 }
 
 
-def build_server(engine: Engine, settings: "Settings | None" = None, notice: str = "") -> Server[Any]:
-    """An MCP server whose tools work on the engine's memory with a client's settings, under the client's agent id.
+def build_server(source: Source, settings: "Settings | None" = None, notice: str = "") -> Server[Any]:
+    """An MCP server whose tools work on the memory of a source with a client's settings, under the client's agent id.
 
     The first answer of a tool ends with the `notice`, if there is one.
     """
@@ -247,11 +264,11 @@ def build_server(engine: Engine, settings: "Settings | None" = None, notice: str
     async def list_tools(
         _context: ServerRequestContext[Any], _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        engine.warm()
+        source.warm()
         return ListToolsResult(tools=[tool for _, _, tool in _TOOLS.values()])
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
-        engine.warm()
+        source.warm()
         if params.name not in _TOOLS:
             return _failure(f"not_found: no tool {params.name!r} (use one of {', '.join(_TOOLS)})")
         model, work, _ = _TOOLS[params.name]
@@ -260,7 +277,7 @@ def build_server(engine: Engine, settings: "Settings | None" = None, notice: str
         except ValidationError as exc:
             return _failure(_explain_invalid(exc))
         agent = agent_id_of(context)
-        result = await _with_progress(context, engine, lambda: _run(engine, settings, agent, work, given))
+        result = await _with_progress(context, source, lambda: _run(source, settings, agent, work, given))
         if untold:
             result.content.append(TextContent(type="text", text=untold.pop()))
         return result
@@ -274,11 +291,10 @@ def build_server(engine: Engine, settings: "Settings | None" = None, notice: str
     )
 
 
-def _run(engine: Engine, settings: "Settings | None", agent: str, work: Work, given: _Arguments) -> CallToolResult:
+def _run(source: Source, settings: "Settings | None", agent: str, work: Work, given: _Arguments) -> CallToolResult:
     """One tool call in its worker thread; known errors become answers, others are masked."""
     try:
-        memory = engine.memory()
-        return work(memory.as_client(settings or memory.settings, agent), given)
+        return work(source.memory_of(settings, agent), given)
     except McpMemoryError as exc:
         if not isinstance(exc, InvalidInputError | NotFoundError):
             logger.warning("%s", exc)
@@ -289,7 +305,7 @@ def _run(engine: Engine, settings: "Settings | None", agent: str, work: Work, gi
 
 
 async def _with_progress(
-    context: ServerRequestContext[Any], engine: Engine, work: Callable[[], CallToolResult]
+    context: ServerRequestContext[Any], source: Source, work: Callable[[], CallToolResult]
 ) -> CallToolResult:
     """Run in a thread; while it takes long, tell the client each second what is going on."""
     started = time.monotonic()
@@ -298,7 +314,7 @@ async def _with_progress(
     async def report() -> None:
         while True:
             await anyio.sleep(_PROGRESS_EVERY_S)
-            await context.session.report_progress(time.monotonic() - started, None, engine.activity)
+            await context.session.report_progress(time.monotonic() - started, None, source.activity)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(report)
@@ -333,11 +349,15 @@ def _explain_invalid(exc: ValidationError) -> str:
 
 def serve() -> None:
     """Serve MCP over standard input and output until the input ends, with a memory in this process."""
+    serve_host(Engine())
+
+
+def serve_host(source: Source) -> None:
+    """Serve MCP over standard input and output until the input ends."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="mcp-memory %(levelname)s: %(message)s")
     # A crash in a library's own code leaves no other trace.
     faulthandler.enable()
-    engine = Engine()
-    server = build_server(engine)
+    server = build_server(source)
 
     async def run() -> None:
         async with standard_streams() as (read_line, write_line):
@@ -352,7 +372,7 @@ def serve() -> None:
         logger.exception("the server ends")
         status = 1
     finally:
-        engine.close()
+        source.close()
         sys.stderr.flush()
         # A thread may still be importing, or waiting for input that never comes: the interpreter would wait for
         # it. All that matters is in the log.

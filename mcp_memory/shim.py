@@ -193,7 +193,7 @@ def _message(line: bytes) -> dict[str, Any]:
 
 
 def serve() -> None:
-    """Serve the host on standard input and output until it closes its end; without an engine, in this process."""
+    """Serve the host on standard input and output until it closes its end."""
     home: Path = data_folder()
     to_host: IO[bytes] = sys.stdout.buffer
     writing = threading.Lock()
@@ -210,9 +210,9 @@ def serve() -> None:
     try:
         shim = Shim(lambda: connect_or_start(home, "mcp"), write)
     except McpMemoryError as exc:
-        # Nothing has been read yet: a server of its own can tell the host at each call what is wrong.
+        # Nothing has been read yet: a real server can tell the host at each call what is wrong.
         print(f"mcp-memory: {exc.message}", file=sys.stderr, flush=True)
-        os.execv(sys.executable, [sys.executable, "-m", "mcp_memory", "serve", "--foreground"])
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "mcp_memory", "serve", "--waiting"])
     try:
         for line in sys.stdin.buffer:
             if line.strip():

@@ -167,7 +167,7 @@ def test_a_hosts_wrong_setting_is_told_at_each_call(attach: Attach) -> None:
 
 def test_a_folder_that_another_program_holds_is_told_at_each_call(attach: Attach, open_memory: Opener) -> None:
     memory = open_memory()
-    host = attach("desk", MCP_MEMORY_HELD_WAIT_S="0")
+    host = attach("desk")
     refused = host.call("search_memory", query="bees")
     assert refused["isError"]
     assert f"in use by process {os.getpid()}" in refused["content"][0]["text"]
