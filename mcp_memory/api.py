@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import anyio.to_thread
 from pydantic import TypeAdapter, ValidationError
 
@@ -34,6 +35,8 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "stats": TypeAdapter(dict[str, int]),
     "whose": TypeAdapter(dict[str, str]),
 }
+# Of all clients together, each of whom asks one thing at a time.
+_THREADS = anyio.CapacityLimiter(256)
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
 _ERRORS = {
     kind.code: kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, McpMemoryError)
@@ -74,7 +77,7 @@ async def answer_calls(
         def work(method: str = method, given: dict[str, Any] = given) -> bytes:
             return _answered(lambda: engine.memory_of(settings, agent_id), method, given)
 
-        answered = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        answered = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_THREADS)
         await write_line(b'{"id": %d, %b}\n' % (int(number), answered))
 
 

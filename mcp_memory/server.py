@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# Of all clients together. An add may wait for the language model: searches have threads of their own.
+_READING, _CHANGING = anyio.CapacityLimiter(16), anyio.CapacityLimiter(256)
+
 # Done in a worker thread with the memory of the calling client.
 Work = Callable[["LocalMemory | RemoteMemory", Any], CallToolResult]
 
@@ -277,7 +280,8 @@ def build_server(source: Source, settings: "Settings | None" = None, notice: str
         except ValidationError as exc:
             return _failure(_explain_invalid(exc))
         agent = agent_id_of(context)
-        result = await _with_progress(context, source, lambda: _run(source, settings, agent, work, given))
+        threads = _READING if params.name == "search_memory" else _CHANGING
+        result = await _with_progress(context, source, threads, lambda: _run(source, settings, agent, work, given))
         if untold:
             result.content.append(TextContent(type="text", text=untold.pop()))
         return result
@@ -305,7 +309,10 @@ def _run(source: Source, settings: "Settings | None", agent: str, work: Work, gi
 
 
 async def _with_progress(
-    context: ServerRequestContext[Any], source: Source, work: Callable[[], CallToolResult]
+    context: ServerRequestContext[Any],
+    source: Source,
+    threads: anyio.CapacityLimiter,
+    work: Callable[[], CallToolResult],
 ) -> CallToolResult:
     """Run in a thread; while it takes long, tell the client each second what is going on."""
     started = time.monotonic()
@@ -318,7 +325,7 @@ async def _with_progress(
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(report)
-        result.append(await anyio.to_thread.run_sync(work, abandon_on_cancel=True))
+        result.append(await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=threads))
         tasks.cancel_scope.cancel()
     return result[0]
 

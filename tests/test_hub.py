@@ -88,6 +88,16 @@ def test_a_call_under_way_when_the_engine_is_killed_is_told_and_nothing_is_lost(
     assert host.end() == 0
 
 
+def test_searches_do_not_wait_for_adds_that_wait_for_the_language_model(attach: Attach, server: OllamaServer) -> None:
+    server.script(Step(ending="hold"))
+    model = {"MCP_MEMORY_OLLAMA_HOST": server.url, "MCP_MEMORY_LLM_MODEL": "tiny", "MCP_MEMORY_ADD_WAIT_S": "50"}
+    desk, code = attach("desk", **model), attach("code", **model)
+    for number in range(60):
+        desk.begin("add_memory", text=f"I keep bee number {number}", infer=True)
+    server.wait_until_held()
+    assert code.call("search_memory", query="bees")["structuredContent"]["memories"]
+
+
 def test_an_engine_without_clients_leaves_and_leaves_nothing_behind(attach: Attach, home: Path) -> None:
     host = attach("desk", MCP_MEMORY_ENGINE_IDLE_S="0.2")
     remember(host, "I keep bees")
