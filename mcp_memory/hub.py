@@ -30,7 +30,7 @@ from .folder import DataFolder
 from .memory import LocalMemory
 from .server import build_server
 from .settings import Settings, for_client, load_settings, variables_of_a_client
-from .socket_lines import lines_of
+from .socket_lines import SocketLines
 from .starter import HELD_ELSEWHERE
 from .version import __version__
 from .wire import ReadLine, WriteLine, serve_lines
@@ -111,19 +111,20 @@ class Hub:
         self._changed = anyio.Event()
 
     async def _serve_client(self, stream: anyio.abc.SocketStream) -> None:
-        read_line, write_line = lines_of(stream, self._leaving)
+        lines = SocketLines(stream, self._leaving)
         async with stream:
             preamble: Mapping[str, Any] = {}
             with anyio.move_on_after(_PREAMBLE_S):
-                preamble = _preamble(await read_line())
-            if not hmac.compare_digest(str(preamble.get("token", "")), self._address.token):
+                preamble = _preamble(await lines.read_line(_MAX_PREAMBLE_BYTES))
+            token = str(preamble.get("token")).encode(errors="replace")
+            if not hmac.compare_digest(token, self._address.token.encode()):
                 return
             self._n_seen += 1
             number = self._n_seen
             self._clients[number] = str(preamble.get("kind"))
             self._note_change()
             try:
-                await self._attend(preamble, read_line, write_line)
+                await self._attend(preamble, lines.read_line, lines.write_line)
             except OSError:
                 # It went while it was being answered.
                 pass
@@ -172,7 +173,7 @@ class Hub:
 
 def _preamble(line: bytes) -> Mapping[str, Any]:
     try:
-        value = json.loads(line[:_MAX_PREAMBLE_BYTES])
+        value = json.loads(line)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -65,6 +65,12 @@ class Shim:
                 self._handshake = [line]
             elif method == "notifications/initialized":
                 self._handshake = [*self._handshake[:1], line]
+            elif method == "notifications/cancelled":
+                # No answer is owed any more.
+                params = message.get("params")
+                cancelled = params.get("requestId") if isinstance(params, dict) else None
+                if isinstance(cancelled, str | int):
+                    self._under_way.pop(cancelled, None)
         self._bring(line, identifier if isinstance(method, str) else None)
 
     def end(self) -> None:

@@ -1,5 +1,6 @@
 """One engine for all hosts: real shims and a real engine as processes, found, shared, lost, found again, gone."""
 
+import contextlib
 import json
 import os
 import socket
@@ -115,11 +116,27 @@ def test_a_host_that_dies_takes_its_shim_along(attach: Attach) -> None:
     assert host.process.wait(PATIENCE_S) == 0
 
 
+STRANGE_LINES = (
+    b'{"mcp_memory": 1, "token": "guessed", "kind": "api"}',
+    b'{"mcp_memory": 1, "token": "\xc3\xa9\\ud800", "kind": "api"}',
+    b'{"mcp_memory": 1, "token": null}',
+    b"GET / HTTP/1.1",
+    b"[" * 50_000,
+    b"x" * 200_000,
+    b"",
+)
+
+
 def test_whoever_does_not_know_the_token_is_not_answered(attach: Attach, home: Path) -> None:
-    attach("desk")
-    with socket.create_connection((HOST, engine_of(home).port), PATIENCE_S) as stranger:
-        stranger.sendall(json.dumps({"mcp_memory": 1, "token": "guessed", "kind": "api"}).encode() + b"\n")
-        assert stranger.recv(100) == b""
+    host = attach("desk")
+    engine = engine_of(home)
+    for line in STRANGE_LINES:
+        with socket.create_connection((HOST, engine.port), PATIENCE_S) as stranger:
+            stranger.sendall(line + b"\n")
+            with contextlib.suppress(ConnectionResetError):
+                assert stranger.recv(100) == b""
+    assert len(host.tools()) == 3
+    assert engine_of(home) == engine
 
 
 def test_the_command_line_works_while_hosts_are_attached(attach: Attach) -> None:
