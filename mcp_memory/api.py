@@ -13,6 +13,7 @@ import anyio.to_thread
 from pydantic import TypeAdapter, ValidationError
 
 from . import errors
+from .backup import BackupResult
 from .engine import Engine
 from .errors import InvalidInputError, McpMemoryError
 from .records import AddResult, DeleteResult, SearchResult
@@ -31,6 +32,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "list": TypeAdapter(list[Record]),
     "delete": TypeAdapter(DeleteResult),
     "stats": TypeAdapter(dict[str, int]),
+    "backup": TypeAdapter(BackupResult),
     "whose": TypeAdapter(dict[str, str]),
 }
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from .api import question, read_answer
+from .backup import BackupResult
 from .dial import Line, dial, dial_or_start
 from .errors import StorageError
 from .inputs import Moment
@@ -105,6 +106,11 @@ class RemoteMemory:
     def stats(self) -> dict[str, int]:
         """Numbers of this user's memories by state, entities, episodes and waiting jobs."""
         answer: dict[str, int] = self._ask("stats")
+        return answer
+
+    def backup(self, target: str | Path) -> BackupResult:
+        """Write a backup of the whole folder into a new file, relative to this process; see `Memory.backup`."""
+        answer: BackupResult = self._ask("backup", target=str(Path(target).expanduser().absolute()))
         return answer
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from mcp_memory import cli, embedder
 from mcp_memory.embedder import Embedder
+from mcp_memory.processor import Tried
 from tests.conftest import Opener
 from tests.ollama_server import OllamaServer, tags
 
@@ -123,7 +124,7 @@ def test_doctor_mends_a_row_that_the_tables_lost(tmp_path: Path, open_memory: Op
 @pytest.fixture
 def quick_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
     """LanceDB is loaded here already."""
-    monkeypatch.setattr("mcp_memory.doctor._PROBE", "pass")
+    monkeypatch.setattr("mcp_memory.doctor.try_lancedb", Tried)
 
 
 @pytest.mark.usefixtures("quick_doctor")
