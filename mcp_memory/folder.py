@@ -33,7 +33,8 @@ class DataFolder:
             StorageError: the folder cannot be made, written or locked, or its file system has no hard links.
         """
         self.path = path
-        self._lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)
+        # A soft lock would outlive a process that is killed.
+        self._lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False, fallback_to_soft=False)
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
             _keep_others_out(path)

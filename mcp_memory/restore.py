@@ -8,6 +8,7 @@ import errno
 import os
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -78,7 +79,8 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
             raise InvalidInputError(f"{path} is no backup", hint="name a file that mcp-memory backup has made")
         with zipfile.ZipFile(path) as packed:
             yield packed
-    except (zipfile.BadZipFile, EOFError) as exc:
+    # What the library makes of changed bytes, depending on where they lie.
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as exc:
         raise StorageError(f"the backup {path} is damaged: {exc}", hint=_ANOTHER) from exc
     except PermissionError as exc:
         if exc.filename is None or Path(exc.filename) != path:

@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 from mcp_memory import cli, schema
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import FolderInUseError, InvalidInputError, McpMemoryError, StorageError
+from mcp_memory.log_copy import inspect_log
 from mcp_memory.memory import Memory
 from tests.conftest import Opener
 
@@ -237,7 +238,7 @@ def test_a_restore_killed_at_any_step_leaves_the_old_or_the_new_memory_and_can_b
         pytest.param(lambda path: path.write_bytes(b""), "is no backup", id="an empty file"),
         pytest.param(lambda path: zipfile.ZipFile(path, "w").close(), "is no backup", id="another archive"),
         pytest.param(lambda path: os.truncate(path, path.stat().st_size - 9), "was cut short", id="cut"),
-        pytest.param(lambda path: os.truncate(path, 5000), "was cut short", id="cut in the log"),
+        pytest.param(lambda path: os.truncate(path, 1000), "was cut short", id="cut in the log"),
         pytest.param(
             lambda path: edit(path, manifest_json=manifest_with(log_sha256="0" * 64)), "its manifest says", id="hash"
         ),
@@ -325,15 +326,11 @@ def test_a_target_that_is_none_is_named_and_nothing_is_overwritten(
 def test_a_name_that_is_taken_while_a_backup_is_made_is_not_overwritten(
     memory: Memory, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mcp_memory import backup
-
-    inspect = backup.inspect_log
-
     def taking(path: Path) -> Any:
         target.write_text("mine")
-        return inspect(path)
+        return inspect_log(path)
 
-    monkeypatch.setattr(backup, "inspect_log", taking)
+    monkeypatch.setattr("mcp_memory.backup.inspect_log", taking)
     with pytest.raises(InvalidInputError, match="exists"):
         memory.backup(target)
     assert target.read_text() == "mine"
