@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 
 from .errors import InvalidInputError, StorageError
 from .log_copy import inspect_log, sync
+from .place import is_full
 from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME, Stores
 from .version import __version__
@@ -162,7 +163,7 @@ def _publish(draft: Path, path: Path) -> None:
 
 
 def _unwritable(path: Path, exc: OSError) -> StorageError:
-    if exc.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_full(exc):
         hint = "free some space there, or name a file on another disk; nothing was left"
     elif exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         hint = "name a file in a folder that this account may write"

@@ -126,7 +126,7 @@ def _log(memory: Memory) -> tuple[str, str]:
     found = memory.stores.log.check()
     counts = memory.stats()
     if found != "ok":
-        return found, "restore a copy of the data folder"
+        return found, "run: mcp-memory restore, with the last backup"
     queue = count_jobs(memory.stores.log)
     waiting = f", {queue.n_waiting} texts waiting for extraction" if queue.n_waiting else ""
     if queue.last_error:

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 from .address import published
 from .errors import FolderInUseError, McpMemoryError, StorageError
-from .place import NETWORK_ADVICE, check_hard_links, network_warning, no_locks
+from .place import NETWORK_ADVICE, check_hard_links, is_full, network_warning, no_locks
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ def _is_running(pid: int) -> bool:
 
 
 def _unusable(path: Path, exc: OSError) -> StorageError:
-    if exc.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_full(exc):
         return StorageError(f"cannot use the data folder {path}: {exc.strerror}", hint="free some disk space")
     owner = _other_owner(path)
     return StorageError(

@@ -77,6 +77,11 @@ NETWORK_ADVICE = (
 )
 
 
+def is_full(exc: OSError) -> bool:
+    """Whether writing failed because there is no room, or no more for this account or this file."""
+    return exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def check_hard_links(existing: Path) -> None:
     """Try to link a file of a folder to a second name, as each commit of LanceDB does.
 
@@ -90,7 +95,7 @@ def check_hard_links(existing: Path) -> None:
         os.link(existing, second)
         second.unlink()
     except OSError as exc:
-        if exc.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_full(exc):
             return
         if exc.errno not in _NO_LINKS:
             raise

@@ -4,7 +4,6 @@ At each moment the folder holds the old log or the new one, whole: a restore tha
 """
 
 import contextlib
-import errno
 import os
 import shutil
 import zipfile
@@ -20,6 +19,7 @@ from .errors import FolderInUseError, InvalidInputError, StorageError
 from .folder import DataFolder
 from .log_copy import fold, inspect_log, sync
 from .log_file import newer_schema
+from .place import is_full
 from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME, TABLES_NAME
 
@@ -55,7 +55,7 @@ def restore(source: str | Path, home: Path, now: datetime) -> RestoreResult:
                 _unpack(packed, manifest, path, drafts)
                 set_aside = _swap(home, drafts, now)
         except OSError as exc:
-            hint = "free some disk space and restore again" if exc.errno == errno.ENOSPC else "restore again"
+            hint = "free some disk space and restore again" if is_full(exc) else "restore again"
             raise StorageError(
                 f"{home} could not be restored: {exc.strerror or exc}", hint=f"{hint}; nothing was lost"
             ) from exc

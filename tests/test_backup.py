@@ -21,6 +21,7 @@ from mcp_memory.errors import FolderInUseError, InvalidInputError, McpMemoryErro
 from mcp_memory.log_copy import inspect_log
 from mcp_memory.memory import Memory
 from tests.conftest import Opener
+from tests.stdio_server import Server
 
 runner = CliRunner()
 
@@ -175,57 +176,65 @@ def test_a_lost_log_is_brought_back(open_memory: Opener, backup: Path, home: Pat
         assert texts(memory) == ["I keep bees"]
 
 
-# Restores, and is killed at the n-th change of a name.
+# Restores in a child of its own, which is killed at the n-th change of a name; n comes as a line.
 KILLED = """
 import os, signal, sys
+from datetime import datetime
 from pathlib import Path
-
-source, home, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 from mcp_memory import restore
-n_done = 0
+
+left = 0
 
 def counted(change):
     def counting(*given, **named):
-        global n_done
-        n_done += 1
-        if n_done == number:
+        global left
+        left -= 1
+        if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return change(*given, **named)
     return counting
 
 for owner, name in ((Path, "rename"), (Path, "replace"), (Path, "mkdir"), (os, "link"), (restore, "sync")):
     setattr(owner, name, counted(getattr(owner, name)))
-restore.restore(source, Path(home), restore.datetime(2026, 1, 1))
-print(n_done)
+for line in sys.stdin:
+    left = int(line)
+    child = os.fork()
+    if not child:
+        restore.restore(sys.argv[1], Path(sys.argv[2]), datetime(2026, 1, 1))
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], flush=True)
 """
 
 
+@pytest.mark.slow
 def test_a_restore_killed_at_any_step_leaves_the_old_or_the_new_memory_and_can_be_repeated(
     open_memory: Opener, backup: Path, home: Path
 ) -> None:
     (home / "settings.toml").write_text("floor = 0.2\n")
+    source = backup.with_name("with-settings.zip")
     with open_memory() as memory:
-        memory.backup(backup.with_name("with-settings.zip"))
-    found = []
-    for number in range(1, 100):
-        done = subprocess.run(
-            [sys.executable, "-c", KILLED, str(backup.with_name("with-settings.zip")), str(home), str(number)],
-            capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        with open_memory() as memory:
-            found.append(texts(memory))
-            assert memory.search("bees").degraded == ()
-            memory.add(f"Added after kill {number}", infer=False)
-        if done.returncode == 0:
-            break
-        assert done.returncode == -9, done.stderr
-    bees = ["I keep bees", "I keep hens"]
+        memory.backup(source)
+    command = [sys.executable, "-c", KILLED, str(source), str(home)]
+    found: list[list[str]] = []
+    status = "9"
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as restorer:
+        assert restorer.stdin
+        assert restorer.stdout
+        while status == "9" and len(found) < 100:
+            print(len(found) + 1, file=restorer.stdin, flush=True)
+            status = restorer.stdout.readline().strip()
+            with open_memory() as memory:
+                found.append(texts(memory))
+                assert memory.search("bees").degraded == ()
+                memory.add(f"Added after kill {len(found)}", infer=False)
+        restorer.stdin.close()
+    kept = ["I keep bees", "I keep hens"]
+    assert (status, found[-1]) == ("0", kept)
     assert len(found) > 8
-    assert found[-1] == bees
     for n_before, held in enumerate(found):
-        added = [text for text in held if text.startswith("Added")]
-        # The memory as it was restored last, or all that has been added since.
-        assert [text for text in held if text not in added] == bees
+        # The memory as it was restored last, or with all that has been added since.
+        added = [text for text in held if text not in kept]
+        assert len(held) - len(added) == len(kept)
         assert added == [] or f"Added after kill {n_before}" in added
 
 
@@ -382,3 +391,29 @@ def test_the_command_line_backs_up_and_restores(target: Path) -> None:
     as_json = json.loads(run("restore", str(target), "--json").stdout)
     assert as_json["active"] == 1
     assert Path(as_json["set_aside"]).is_dir()
+
+
+@pytest.mark.slow
+def test_a_running_engine_makes_the_backup_and_is_to_be_stopped_before_a_restore(
+    start: Callable[..., Server], home: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_MEMORY_ENGINE_IDLE_S", "1")
+    host = start(shared=True)
+    host.initialize()
+    host.call("add_memory", text="I keep bees", infer=False)
+    monkeypatch.chdir(target.parent)
+    made = run("backup", target.name)
+    assert made.exit_code == 0, made.output
+    assert f"1 memories in {target}" in made.stdout
+    taken = run("backup", target.name)
+    assert (taken.exit_code, "exists" in taken.stderr) == (1, True)
+    host.call("add_memory", text="I keep hens", infer=False)
+    refused = run("restore", target.name)
+    assert refused.exit_code == 1
+    assert "run: mcp-memory engine stop" in refused.stderr
+    assert run("engine", "stop").exit_code == 0
+    assert run("restore", target.name).exit_code == 0
+    found = host.call("search_memory", query="What do I keep?")["structuredContent"]["memories"]
+    assert [memory["text"] for memory in found] == ["I keep bees"]
+    assert host.end() == 0
+    run("engine", "stop")
