@@ -6,6 +6,7 @@ At each moment the folder holds the old log or the new one, whole: a restore tha
 import contextlib
 import os
 import shutil
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from . import schema
+from .address import published
 from .backup import MANIFEST_NAME, Manifest, copy_hashed, read_manifest
 from .errors import FolderInUseError, InvalidInputError, StorageError
 from .folder import DataFolder
@@ -24,6 +26,8 @@ from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME, TABLES_NAME
 
 _ASIDE, _DRAFTS = "before-restore", "restore.draft"
+# How long an engine may take to end after it has left its clients.
+_ENDING_S, _LOOK_EVERY_S = 10.0, 0.05
 _ANOTHER = "use another backup; nothing was changed"
 
 
@@ -99,10 +103,16 @@ def _manifest(packed: zipfile.ZipFile, path: Path) -> Manifest:
 
 
 def _held(home: Path) -> DataFolder:
-    try:
-        return DataFolder(home)
-    except FolderInUseError as exc:
-        raise FolderInUseError(exc.message, hint=f"{exc.hint}; then restore again, nothing was changed") from exc
+    deadline = time.monotonic() + _ENDING_S
+    while True:
+        try:
+            return DataFolder(home)
+        except FolderInUseError as exc:
+            # An engine that was told to stop takes its address away first and lets go of the folder last.
+            if published(home) is None and time.monotonic() < deadline:
+                time.sleep(_LOOK_EVERY_S)
+                continue
+            raise FolderInUseError(exc.message, hint=f"{exc.hint}; then restore again, nothing was changed") from exc
 
 
 @contextlib.contextmanager

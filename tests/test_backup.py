@@ -303,7 +303,10 @@ def test_a_log_that_sqlite_finds_damaged_is_refused_though_its_hash_is_right(bac
     assert everything(home) == before
 
 
-def test_a_folder_that_is_in_use_is_not_restored(open_memory: Opener, backup: Path, home: Path) -> None:
+def test_a_folder_that_is_in_use_is_not_restored(
+    open_memory: Opener, backup: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_memory.restore._ENDING_S", 0.0)
     memory = open_memory()
     with pytest.raises(FolderInUseError, match=f"in use by process {os.getpid()}.*restore again"):
         Memory.restore(backup, home)
@@ -412,7 +415,8 @@ def test_a_running_engine_makes_the_backup_and_is_to_be_stopped_before_a_restore
     assert refused.exit_code == 1
     assert "run: mcp-memory engine stop" in refused.stderr
     assert run("engine", "stop").exit_code == 0
-    assert run("restore", target.name).exit_code == 0
+    restored = run("restore", target.name)
+    assert restored.exit_code == 0, restored.output
     found = host.call("search_memory", query="What do I keep?")["structuredContent"]["memories"]
     assert [memory["text"] for memory in found] == ["I keep bees"]
     assert host.end() == 0
