@@ -13,10 +13,9 @@ import anyio.to_thread
 from pydantic import TypeAdapter, ValidationError
 
 from . import errors
-from .backup import BackupResult
 from .engine import Engine
 from .errors import InvalidInputError, McpMemoryError
-from .records import AddResult, DeleteResult, SearchResult
+from .records import AddResult, BackupResult, DeleteResult, SearchResult
 from .records import Memory as Record
 from .wire import ReadLine, WriteLine
 

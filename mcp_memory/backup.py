@@ -12,7 +12,6 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import IO
@@ -22,6 +21,7 @@ from pydantic import TypeAdapter
 from .errors import InvalidInputError, StorageError
 from .log_copy import inspect_log, sync
 from .place import is_full
+from .records import BackupManifest, BackupResult
 from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME, Stores
 from .version import __version__
@@ -30,40 +30,9 @@ FORMAT = 1
 MANIFEST_NAME = "manifest.json"
 _BLOCK_BYTES = 1 << 20
 _BINARY: int = getattr(os, "O_BINARY", 0)
-_SHOWN_STATES = ("active", "raw")
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a backup says of itself: versions of its format, of the log's schema and of the program; when it
-    was made; numbers of memories by state and of other rows; size and SHA-256 of the log; whether settings are in it.
-    """
-
-    format: int
-    schema: int
-    program: str
-    made_at: datetime
-    counts: dict[str, int]
-    log_bytes: int
-    log_sha256: str
-    has_settings: bool
-
-    @property
-    def n_memories(self) -> int:
-        """How many memories a list shows, of all users."""
-        return sum(self.counts.get(state, 0) for state in _SHOWN_STATES)
-
-
-_MANIFEST: TypeAdapter[Manifest] = TypeAdapter(Manifest)
-
-
-@dataclass(frozen=True, slots=True)
-class BackupResult:
-    """A backup that was written: where, how large, what is in it."""
-
-    path: str
-    n_bytes: int
-    manifest: Manifest
+_MANIFEST: TypeAdapter[BackupManifest] = TypeAdapter(BackupManifest)
 
 
 def back_up(stores: Stores, target: str | Path, now: datetime) -> BackupResult:
@@ -114,7 +83,7 @@ def _draft_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(drafts, ignore_errors=True)
 
 
-def _write(stores: Stores, archive: Path, now: datetime) -> Manifest:
+def _write(stores: Stores, archive: Path, now: datetime) -> BackupManifest:
     log = archive.with_name(f"{archive.name}.{LOG_NAME}")
     stores.log.copy(log)
     contents = inspect_log(log)
@@ -129,7 +98,9 @@ def _write(stores: Stores, archive: Path, now: datetime) -> Manifest:
             n_bytes, digest = copy_hashed(source, into)
         if has_settings:
             packed.write(settings, SETTINGS_NAME)
-        manifest = Manifest(FORMAT, contents.schema, __version__, now, contents.counts, n_bytes, digest, has_settings)
+        manifest = BackupManifest(
+            FORMAT, contents.schema, __version__, now, contents.counts, n_bytes, digest, has_settings
+        )
         packed.writestr(MANIFEST_NAME, _MANIFEST.dump_json(manifest, indent=1))
     sync(archive)
     return manifest
@@ -172,7 +143,7 @@ def _unwritable(path: Path, exc: OSError) -> StorageError:
     return StorageError(f"the backup {path} could not be written: {exc.strerror or exc}", hint=hint)
 
 
-def read_manifest(text: bytes, what: Path) -> Manifest:
+def read_manifest(text: bytes, what: Path) -> BackupManifest:
     """A manifest from its JSON.
 
     Raises:

@@ -13,7 +13,7 @@ from . import add as adding
 from . import forget, inputs, upkeep
 from . import search as searching
 from .add import Added
-from .backup import BackupResult, back_up
+from .backup import back_up
 from .embedder import Embedder
 from .errors import InvalidInputError
 from .folder import DataFolder
@@ -27,6 +27,7 @@ from .records import (
     SCOPES,
     STATES,
     AddResult,
+    BackupResult,
     DeleteResult,
     Episode,
     Filters,

@@ -48,7 +48,8 @@ class Tried:
 def try_lancedb(command: Sequence[str] = PROBE) -> Tried:
     """Make and search a tiny table in a child process, in a temporary folder."""
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=False)
+        # Its standard input could be a host's.
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as exc:
         return Tried(trouble=f"LanceDB could not be tried: {exc}")
     if done.returncode == 0:

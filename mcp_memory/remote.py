@@ -8,12 +8,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from .api import question, read_answer
-from .backup import BackupResult
 from .dial import Line, dial, dial_or_start
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
-from .records import AddResult, DeleteResult, Filters, Message, SearchResult
+from .records import AddResult, BackupResult, DeleteResult, Filters, Message, SearchResult
 from .records import Memory as Record
 
 

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from . import schema
 from .address import published
-from .backup import MANIFEST_NAME, Manifest, copy_hashed, read_manifest
+from .backup import MANIFEST_NAME, copy_hashed, read_manifest
 from .errors import FolderInUseError, InvalidInputError, StorageError
 from .folder import DataFolder
 from .log_copy import fold, inspect_log, sync
 from .log_file import newer_schema
 from .place import is_full
+from .records import BackupManifest
 from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME, TABLES_NAME
 
@@ -37,7 +38,7 @@ class RestoreResult:
 
     folder: str
     set_aside: str
-    manifest: Manifest
+    manifest: BackupManifest
 
 
 def restore(source: str | Path, home: Path, now: datetime) -> RestoreResult:
@@ -92,7 +93,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise StorageError(f"{path} cannot be read: {exc.strerror}", hint="have it readable for this account") from exc
 
 
-def _manifest(packed: zipfile.ZipFile, path: Path) -> Manifest:
+def _manifest(packed: zipfile.ZipFile, path: Path) -> BackupManifest:
     names = packed.namelist()
     if MANIFEST_NAME not in names or LOG_NAME not in names:
         raise InvalidInputError(f"{path} is no backup", hint="name a file that mcp-memory backup has made")
@@ -127,7 +128,7 @@ def _drafts(home: Path) -> Iterator[Path]:
         shutil.rmtree(drafts, ignore_errors=True)
 
 
-def _unpack(packed: zipfile.ZipFile, manifest: Manifest, path: Path, drafts: Path) -> None:
+def _unpack(packed: zipfile.ZipFile, manifest: BackupManifest, path: Path, drafts: Path) -> None:
     log = drafts / LOG_NAME
     with packed.open(LOG_NAME) as source, log.open("xb") as into:
         n_bytes, digest = copy_hashed(source, into)

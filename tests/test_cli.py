@@ -210,7 +210,19 @@ def test_version_and_help_need_no_folder() -> None:
     from mcp_memory import __version__
 
     assert run("--version").stdout.strip() == __version__
-    for command in ("serve", "demo", "add", "search", "list", "delete", "stats", "doctor", "models"):
+    for command in (
+        "serve",
+        "demo",
+        "add",
+        "search",
+        "list",
+        "delete",
+        "stats",
+        "doctor",
+        "models",
+        "backup",
+        "restore",
+    ):
         assert run(command, "--help").exit_code == 0
 
 
