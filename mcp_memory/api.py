@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from . import errors
 from .errors import InvalidInputError, McpMemoryError
-from .records import AddResult, DeleteResult, SearchResult
+from .records import AddResult, BackupResult, DeleteResult, SearchResult
 from .records import Memory as Record
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "list": TypeAdapter(list[Record]),
     "delete": TypeAdapter(DeleteResult),
     "stats": TypeAdapter(dict[str, int]),
+    "backup": TypeAdapter(BackupResult),
     "whose": TypeAdapter(dict[str, str]),
 }
 # Of all clients together, each of whom asks one thing at a time.

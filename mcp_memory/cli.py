@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from . import __version__, engine_commands, models, pack
+from . import __version__, backup_commands, engine_commands, models, pack
 from .console import Json, busy, failing_clearly, out, print_json, shown_while
 from .errors import InvalidInputError
 from .memory import LocalMemory
@@ -26,6 +26,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(backup_commands.backup)
+app.command()(backup_commands.restore)
 app.add_typer(models.app, name="models")
 app.add_typer(engine_commands.app, name="engine")
 

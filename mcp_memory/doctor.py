@@ -1,8 +1,6 @@
 """Health of an installation: each part looked at once, with `ok` or what to do about it."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,12 +10,11 @@ from .errors import FolderInUseError, McpMemoryError
 from .families import Prompts
 from .language_model import LanguageModel
 from .memory import LocalMemory
+from .place import NETWORK_ADVICE, network_warning
+from .processor import AVX2_ADVICE, try_lancedb
 from .reconcile import catch_up
 from .settings import Settings, load_settings, sources, unknown_names
 
-# LanceDB needs AVX2; without it the process dies and no exception can be caught.
-_PROBE = "import lancedb"
-_PROBE_TIMEOUT_S = 120
 _LOW_DISK_BYTES = 1 << 30
 
 
@@ -45,6 +42,7 @@ def examine() -> Iterator[Check]:
         return
     yield _settings(settings)
     yield _disk(settings)
+    yield _place(settings)
     processor = _processor()
     yield processor
     if not processor.is_ok:
@@ -102,23 +100,18 @@ def _disk(settings: Settings) -> Check:
 
 
 def _processor() -> Check:
-    # A processor without AVX2 ends the process that imports LanceDB: so another one tries.
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _PROBE], capture_output=True, timeout=_PROBE_TIMEOUT_S, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as exc:
-        return Check("processor", f"LanceDB could not be tried: {exc}", "try again")
-    if done.returncode == 0:
-        return Check("processor", "LanceDB runs here")
-    if done.returncode < 0:
-        return Check("processor", f"LanceDB dies with signal {-done.returncode}", "LanceDB needs a processor with AVX2")
-    lines = done.stderr.decode(errors="replace").strip().splitlines()
-    return Check(
-        "processor",
-        f"LanceDB cannot be imported: {lines[-1] if lines else 'no message'}",
-        "reinstall mcp-memory",
-    )
+    tried = try_lancedb()
+    if tried.signal:
+        return Check("processor", f"LanceDB dies here with {tried.signal}", AVX2_ADVICE)
+    if tried.trouble:
+        return Check("processor", tried.trouble, "free memory and disk space and try again, or reinstall mcp-memory")
+    return Check("processor", "LanceDB runs here")
+
+
+def _place(settings: Settings) -> Check:
+    warning = network_warning(settings.home)
+    # It may work for years: so it is no failure.
+    return Check("file system", warning or "a local disk", NETWORK_ADVICE if warning else "", is_optional=True)
 
 
 def _language_model(settings: Settings, name: str = "", what_for: str = "language model") -> Check:
@@ -133,7 +126,7 @@ def _log(memory: LocalMemory) -> tuple[str, str]:
     found = memory.stores.log.check()
     counts = memory.stats()
     if found != "ok":
-        return found, "restore a copy of the data folder"
+        return found, "run: mcp-memory restore, with the last backup"
     queue = count_jobs(memory.stores.log)
     waiting = f", {queue.n_waiting} texts waiting for extraction" if queue.n_waiting else ""
     if queue.last_error:

@@ -3,16 +3,23 @@
 import contextlib
 import errno
 import json
+import logging
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from .errors import FolderInUseError, StorageError
+from .address import published
+from .errors import FolderInUseError, McpMemoryError, StorageError
+from .place import NETWORK_ADVICE, check_hard_links, is_full, network_warning, no_locks
+
+logger = logging.getLogger(__name__)
 
 LOCK_NAME = "lock"
 OWNER_NAME = "owner.json"
+_ELSEWHERE = "set MCP_MEMORY_HOME to another folder"
 
 
 class DataFolder:
@@ -23,33 +30,31 @@ class DataFolder:
 
         Raises:
             FolderInUseError: another process holds it; the message names its pid.
-            StorageError: the folder cannot be made or written.
+            StorageError: the folder cannot be made, written or locked, or its file system has no hard links.
         """
         self.path = path
+        # A soft lock would outlive a process that is killed.
+        self._lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False, fallback_to_soft=False)
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.chmod(0o700)
-            self._lock = FileLock(path / LOCK_NAME, timeout=0, thread_local=False)
+            _keep_others_out(path)
             self._lock.acquire()
+            check_hard_links(path / LOCK_NAME)
         except Timeout as exc:
-            owner = read_owner(path).get("pid")
-            raise FolderInUseError(
-                f"the data folder {path} is in use by process {owner or 'unknown'}",
-                hint=f"end process {owner}, or set MCP_MEMORY_HOME to another folder"
-                if owner
-                else "end the other mcp-memory, or set MCP_MEMORY_HOME to another folder",
-            ) from exc
+            raise _in_use(path) from exc
+        except NotImplementedError as exc:
+            raise no_locks(path) from exc
         except OSError as exc:
-            is_full = exc.errno == errno.ENOSPC
-            raise StorageError(
-                f"cannot use the data folder {path}: {exc.strerror or exc}",
-                hint="free some disk space"
-                if is_full
-                else "make it a folder writable for this account, or set MCP_MEMORY_HOME to another",
-            ) from exc
+            self._lock.release()
+            raise no_locks(path) if exc.errno in (errno.ENOLCK, errno.ENOSYS) else _unusable(path, exc) from exc
+        except McpMemoryError:
+            self._lock.release()
+            raise
         # Only for telling others who holds the lock; a full disk must not keep anybody from reading.
         with contextlib.suppress(OSError):
             (path / OWNER_NAME).write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")
+        if warning := network_warning(path):
+            logger.warning("%s: %s", warning, NETWORK_ADVICE)
 
     def release(self) -> None:
         """Let go of the folder. Safe to repeat."""
@@ -66,3 +71,53 @@ def read_owner(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _keep_others_out(path: Path) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    # What its owner may do stays: whoever made it read-only meant it.
+    if mode & 0o077:
+        path.chmod(mode & ~0o077)
+
+
+def _in_use(path: Path) -> FolderInUseError:
+    owner = read_owner(path).get("pid")
+    # Whoever holds a folder on a full disk could not say so, and an earlier holder may have left its name.
+    holder = owner if isinstance(owner, int) and _is_running(owner) else None
+    engine = published(path)
+    if engine is not None and engine.pid == holder:
+        return FolderInUseError(
+            f"the data folder {path} is in use by the memory engine, process {holder}",
+            hint=f"run: mcp-memory engine stop, or {_ELSEWHERE}",
+        )
+    return FolderInUseError(
+        f"the data folder {path} is in use by process {holder or 'unknown'}",
+        hint=f"end {f'process {holder}' if holder else 'the other mcp-memory'}, or {_ELSEWHERE}",
+    )
+
+
+def _is_running(pid: int) -> bool:
+    import psutil
+
+    return psutil.pid_exists(pid)
+
+
+def _unusable(path: Path, exc: OSError) -> StorageError:
+    if is_full(exc):
+        return StorageError(f"cannot use the data folder {path}: {exc.strerror}", hint="free some disk space")
+    owner = _other_owner(path)
+    return StorageError(
+        f"cannot use the data folder {path}: {exc.strerror or exc}"
+        + (f"; it belongs to the account {owner}" if owner else ""),
+        hint=f"work as the account {owner}, or {_ELSEWHERE}"
+        if owner
+        else "make it a folder writable for this account, or set MCP_MEMORY_HOME to another",
+    )
+
+
+def _other_owner(path: Path) -> str:
+    """The account that a folder belongs to, '' where it is this one or cannot be told."""
+    with contextlib.suppress(OSError, NotImplementedError, KeyError):
+        if hasattr(os, "geteuid") and path.stat().st_uid != os.geteuid():
+            return path.owner()
+    return ""

@@ -1,10 +1,9 @@
 """The SQLite file of the log: opened and brought to the present schema, its transactions, and errors with a way out."""
 
 import contextlib
-import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import URL, Connection, create_engine, event, select
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -12,7 +11,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from . import schema
 from .errors import StorageError
+from .log_copy import copy_log, draft_beside, sync
+from .place import no_wal
 from .schema import meta
+from .version import __version__
+
+_PROGRAM = "schema_program"
 
 
 class LogFile:
@@ -30,7 +34,7 @@ class LogFile:
         self._engine = create_engine(
             URL.create("sqlite", database=str(path)), isolation_level="AUTOCOMMIT", hide_parameters=True
         )
-        event.listen(self._engine, "connect", _configure)
+        event.listen(self._engine, "connect", lambda connection, _record: configure(connection))
         with self._translating(), self._engine.connect() as connection:
             self._migrate(connection)
 
@@ -62,7 +66,7 @@ class LogFile:
     def get_meta(self, key: str) -> str:
         """A recorded property of the folder, '' where there is none."""
         with self.reading() as connection:
-            return str(connection.scalar(select(meta.c.value).where(meta.c.key == key)) or "")
+            return _meta(connection, key)
 
     def set_meta(self, **values: str) -> None:
         """Record properties of the folder, replacing earlier values."""
@@ -75,20 +79,59 @@ class LogFile:
         with self.reading() as connection:
             return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
 
+    def copy(self, target: Path) -> None:
+        """Write the log as of now into a new file, while reading and writing go on.
+
+        Raises:
+            StorageError: the log cannot be read.
+            OSError: the file exists, or cannot be written.
+        """
+        try:
+            with self.reading() as connection:
+                copy_log(_driver_connection(connection), target)
+        except sqlite3.OperationalError as exc:
+            raise StorageError(f"the copy {target} could not be written: {exc}", hint=_hint(str(exc))) from exc
+        except sqlite3.Error as exc:
+            raise StorageError(f"the log {self.path} cannot be copied: {exc}", hint=_hint(str(exc))) from exc
+
     def _migrate(self, connection: Connection) -> None:
         version = _schema_version(connection)
         if version > schema.SCHEMA_VERSION:
-            raise StorageError(
-                f"{self.path} has schema {version}, this program knows {schema.SCHEMA_VERSION}",
-                hint="update mcp-memory: a newer version wrote this folder",
-            )
-        if 0 < version < schema.SCHEMA_VERSION:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-            shutil.copy2(self.path, self.path.with_suffix(f".schema{version}.bak"))
-        for number in range(version, schema.SCHEMA_VERSION):
+            raise newer_schema(str(self.path), version, schema.SCHEMA_VERSION, _meta(connection, _PROGRAM))
+        if version == schema.SCHEMA_VERSION:
+            return
+        copy = self._copy_before_migrating(connection, version) if version else None
+        try:
+            # All of them or none: whoever meets a failure goes on with the program that knows the schema as it is.
             with _transaction(connection):
-                schema.MIGRATIONS[number](connection)
-                write_meta(connection, "schema_version", str(number + 1))
+                for migrate in schema.MIGRATIONS[version:]:
+                    migrate(connection)
+                write_meta(connection, "schema_version", str(schema.SCHEMA_VERSION))
+                write_meta(connection, _PROGRAM, __version__)
+        except Exception as exc:
+            if copy is None:
+                raise
+            cause = getattr(exc, "orig", None) or exc
+            raise StorageError(
+                f"{self.path} could not be brought from schema {version} to {schema.SCHEMA_VERSION}: {cause}",
+                hint=f"it is as it was, with a copy in {copy}: {_hint(str(cause))},"
+                " or go on with the mcp-memory that you had before",
+            ) from exc
+
+    def _copy_before_migrating(self, connection: Connection, version: int) -> Path:
+        copy = self.path.with_suffix(f".schema{version}.bak")
+        try:
+            with draft_beside(copy) as draft:
+                copy_log(_driver_connection(connection), draft)
+                draft.replace(copy)
+                sync(copy.parent)
+        except (OSError, sqlite3.Error) as exc:
+            raise StorageError(
+                f"{self.path} was not brought from schema {version} to {schema.SCHEMA_VERSION}:"
+                f" the copy {copy} could not be made first: {exc}",
+                hint=_hint(str(exc)),
+            ) from exc
+        return copy
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
@@ -107,10 +150,20 @@ def write_meta(connection: Connection, key: str, value: str) -> None:
     connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
 
 
-def _configure(connection: Any, _record: Any) -> None:
+def configure(connection: sqlite3.Connection) -> None:
+    """Have a connection write durably and beside the file, so that it is read meanwhile.
+
+    Raises:
+        StorageError: the file system does not allow it.
+    """
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
+    # Before the mode, which may have to wait for another connection's change of it.
+    for pragma in ("busy_timeout=5000", "synchronous=FULL"):
         cursor.execute(f"PRAGMA {pragma}")
+    mode = cursor.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    if mode != "wal":
+        path = cursor.execute("PRAGMA database_list").fetchone()[2]
+        raise no_wal(Path(path).parent, mode)
     cursor.close()
 
 
@@ -130,7 +183,25 @@ def _schema_version(connection: Connection) -> int:
     has_meta = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'meta'").scalar()
     if not has_meta:
         return 0
-    return int(connection.scalar(select(meta.c.value).where(meta.c.key == "schema_version")) or 0)
+    return int(_meta(connection, "schema_version") or 0)
+
+
+def _meta(connection: Connection, key: str) -> str:
+    return str(connection.scalar(select(meta.c.value).where(meta.c.key == key)) or "")
+
+
+def _driver_connection(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
+
+
+def newer_schema(what: str, version: int, known: int, program: str) -> StorageError:
+    """That a log was written by a newer program; '' for one that did not leave its version."""
+    return StorageError(
+        f"{what} has schema {version}, mcp-memory {__version__} knows {known}",
+        hint=f"update mcp-memory to {f'{program} or newer' if program else 'the version that wrote it'}",
+    )
 
 
 def _hint(message: str) -> str:
@@ -139,9 +210,12 @@ def _hint(message: str) -> str:
         ("readonly", "make the data folder writable for this account"),
         ("read-only", "make the data folder writable for this account"),
         ("unable to open", "check that the data folder exists and belongs to this account"),
-        ("malformed", "the file is damaged: restore a copy of the data folder"),
-        ("not a database", "the file is damaged: restore a copy of the data folder"),
+        ("malformed", "the file is damaged: run mcp-memory restore, with the last backup"),
+        ("not a database", "the file is damaged: run mcp-memory restore, with the last backup"),
         ("locked", "another program holds the file: close it and try again"),
+        ("No space left", "free some disk space and try again"),
+        ("disk I/O", "free some disk space, see whether the disk is sound, and try again"),
+        ("too large", "free some disk space, or raise the limit for the size of files, and try again"),
     ):
         if clue in message:
             return hint

@@ -13,10 +13,13 @@ from . import add as adding
 from . import forget, inputs, upkeep
 from . import search as searching
 from .add import Added
+from .backup import back_up
 from .embedder import Embedder
 from .errors import InvalidInputError
 from .folder import DataFolder
 from .language_model import LanguageModel, ModelUse
+from .paths import data_folder
+from .processor import require_lancedb
 from .queue import Queue
 from .records import (
     ABOUTS,
@@ -24,6 +27,7 @@ from .records import (
     SCOPES,
     STATES,
     AddResult,
+    BackupResult,
     DeleteResult,
     Episode,
     Filters,
@@ -35,6 +39,7 @@ from .records import (
 from .records import (
     Memory as Record,
 )
+from .restore import RestoreResult, restore
 from .rewrite import Rewriting
 from .rewriter import Rewriter
 from .settings import Settings, load_settings
@@ -278,6 +283,27 @@ class LocalMemory:
         """Numbers of this user's memories by state, entities, episodes and waiting jobs."""
         return self._parts.stores.log.counts(self.user_id)
 
+    def backup(self, target: str | Path) -> BackupResult:
+        """Write a backup of the whole folder, all its users included, into a new file outside of it.
+
+        Adding and searching go on meanwhile; what was acknowledged before is in it.
+
+        Raises:
+            InvalidInputError: the target exists, or is no place for a file.
+            StorageError: it cannot be written; nothing is left of it.
+        """
+        return back_up(self._parts.stores, target, self._parts.clock())
+
+    @staticmethod
+    def restore(source: str | Path, folder: str | Path | None = None) -> RestoreResult:
+        """Put a backup into a data folder that nobody holds (default: that of `local`); what is there is set aside.
+
+        Raises:
+            InvalidInputError: there is no such file, or it is no backup.
+            StorageError: the backup is damaged or of a newer program, or the folder cannot be used.
+        """
+        return restore(source, Path(folder).expanduser().absolute() if folder else data_folder(), utc_now())
+
     def settle(self) -> None:
         """Wait until the upkeep that follows writes is done; for measuring, and before copying the folder."""
         self._parts.upkeep.settle()
@@ -326,6 +352,7 @@ class Parts:
         self._folder = held or DataFolder(settings.home)
         self._is_held_for_good = held is not None
         try:
+            require_lancedb()
             named = settings.embedding_model, settings.embedding_query_prompt, settings.embedding_document_prompt
             self.stores = Stores(settings, embedder or Embedder(*named), clock)
             self.user_id = settings.user_id or self._folders_user()

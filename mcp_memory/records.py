@@ -332,3 +332,33 @@ class Secret:
     start: int
     end: int
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackupManifest:
+    """What a backup says of itself: versions of its format, of the log's schema and of the program; when it
+    was made; numbers of memories by state and of other rows; size and SHA-256 of the log; whether settings are in it.
+    """
+
+    format: int
+    schema: int
+    program: str
+    made_at: datetime
+    counts: dict[str, int]
+    log_bytes: int
+    log_sha256: str
+    has_settings: bool
+
+    @property
+    def n_memories(self) -> int:
+        """How many memories a list shows, of all users."""
+        return sum(self.counts.get(state, 0) for state in ("active", "raw"))
+
+
+@dataclass(frozen=True, slots=True)
+class BackupResult:
+    """A backup that was written: where, how large, what is in it."""
+
+    path: str
+    n_bytes: int
+    manifest: BackupManifest

@@ -12,7 +12,7 @@ from .dial import ENGINE_GONE, Line, connect
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
-from .records import AddResult, DeleteResult, Filters, Message, SearchResult
+from .records import AddResult, BackupResult, DeleteResult, Filters, Message, SearchResult
 from .records import Memory as Record
 from .starter import connect_or_start
 
@@ -107,6 +107,11 @@ class RemoteMemory:
     def stats(self) -> dict[str, int]:
         """Numbers of this user's memories by state, entities, episodes and waiting jobs."""
         answer: dict[str, int] = self._ask("stats")
+        return answer
+
+    def backup(self, target: str | Path) -> BackupResult:
+        """Write a backup of the whole folder into a new file, relative to this process; see `Memory.backup`."""
+        answer: BackupResult = self._ask("backup", target=str(Path(target).expanduser().absolute()))
         return answer
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from mcp_memory import cli, embedder
 from mcp_memory.embedder import Embedder
+from mcp_memory.processor import Tried
 from tests.conftest import Opener
 from tests.ollama_server import OllamaServer, tags
 
@@ -123,7 +124,7 @@ def test_doctor_mends_a_row_that_the_tables_lost(tmp_path: Path, open_memory: Op
 @pytest.fixture
 def quick_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
     """LanceDB is loaded here already."""
-    monkeypatch.setattr("mcp_memory.doctor._PROBE", "pass")
+    monkeypatch.setattr("mcp_memory.doctor.try_lancedb", Tried)
 
 
 @pytest.mark.usefixtures("quick_doctor")
@@ -209,7 +210,19 @@ def test_version_and_help_need_no_folder() -> None:
     from mcp_memory import __version__
 
     assert run("--version").stdout.strip() == __version__
-    for command in ("serve", "demo", "add", "search", "list", "delete", "stats", "doctor", "models"):
+    for command in (
+        "serve",
+        "demo",
+        "add",
+        "search",
+        "list",
+        "delete",
+        "stats",
+        "doctor",
+        "models",
+        "backup",
+        "restore",
+    ):
         assert run(command, "--help").exit_code == 0
 
 

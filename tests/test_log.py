@@ -1,6 +1,8 @@
 """The SQLite log: schema and migrations, the message window, events, durability settings, errors."""
 
+import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from sqlalchemy import create_engine, inspect
 from mcp_memory import schema
 from mcp_memory.errors import StorageError
 from mcp_memory.log import Log
+from mcp_memory.log_file import configure
 from mcp_memory.memory import LocalMemory
 from tests.conftest import Opener
 
@@ -22,43 +25,99 @@ def test_the_migrations_make_the_tables_that_the_code_reads(tmp_path: Path) -> N
     assert migrated == described
 
 
-def test_a_log_of_a_newer_program_is_refused_with_both_versions(tmp_path: Path) -> None:
+def test_a_log_of_a_newer_program_is_refused_with_both_versions_and_the_program_to_look_for(tmp_path: Path) -> None:
     path = tmp_path / "log.sqlite3"
     Log(path).close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema_version'")
-    with pytest.raises(StorageError, match=f"has schema 99, this program knows {schema.SCHEMA_VERSION}"):
+        connection.execute("UPDATE meta SET value = '7.8.9' WHERE key = 'schema_program'")
+    found = path.read_bytes()
+    with pytest.raises(StorageError, match=rf"has schema 99, mcp-memory .* knows {schema.SCHEMA_VERSION}") as caught:
         Log(path)
+    assert caught.value.hint == "update mcp-memory to 7.8.9 or newer"
+    assert path.read_bytes() == found
 
 
-def test_a_migration_leaves_a_copy_of_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "log.sqlite3"
-    Log(path).close()
-    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, lambda c: c.exec_driver_sql("CREATE TABLE new (x)")))
-    before_it = schema.SCHEMA_VERSION
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", before_it + 1)
-    Log(path).close()
-    with sqlite3.connect(path) as now, sqlite3.connect(tmp_path / f"log.schema{before_it}.bak") as before:
-        query = "SELECT count(*) FROM sqlite_master WHERE name = 'new'"
-        assert (now.execute(query).fetchone(), before.execute(query).fetchone()) == ((1,), (0,))
-
-
-def test_a_failed_migration_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "log.sqlite3"
-    Log(path).close()
-
-    def breaks(connection: object) -> None:
-        connection.exec_driver_sql("CREATE TABLE half (x)")  # type: ignore[attr-defined]
-        connection.exec_driver_sql("not sql")  # type: ignore[attr-defined]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, breaks))
-        patch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1)
-        with pytest.raises(StorageError):
-            Log(path)
-    log = Log(path)
-    assert log.get_meta("schema_version") == str(schema.SCHEMA_VERSION)
+@pytest.fixture
+def old_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A log of an earlier schema whose program died: a part of it is in the write-ahead log only."""
+    path = tmp_path / "old" / "log.sqlite3"
+    live = tmp_path / "live" / "log.sqlite3"
+    path.parent.mkdir()
+    live.parent.mkdir()
+    log = Log(live)
+    log.set_meta(said="before the checkpoint")
+    with log.reading() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    log.set_meta(said="in the write-ahead log")
+    for name in ("log.sqlite3", "log.sqlite3-wal"):
+        shutil.copy(live.with_name(name), path.with_name(name))
     log.close()
+    assert path.with_name("log.sqlite3-wal").stat().st_size
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 2)
+    return path
+
+
+def migrate_with(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
+    migrations = [lambda connection, sql=sql: connection.exec_driver_sql(sql) for sql in statements]
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, *migrations))
+
+
+def ask(path: Path, query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+SAID = "SELECT value FROM meta WHERE key = 'said'"
+TABLES = "SELECT name FROM sqlite_master WHERE name IN ('one', 'two') ORDER BY name"
+
+
+def test_a_migration_leaves_a_whole_copy_of_what_it_found(old_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    migrate_with(monkeypatch, "CREATE TABLE one (x)", "CREATE TABLE two (x)")
+    Log(old_log).close()
+    assert ask(old_log, TABLES) == [("one",), ("two",)]
+    copy = old_log.with_name(f"log.schema{schema.SCHEMA_VERSION - 2}.bak")
+    assert ask(copy, TABLES) == []
+    assert ask(copy, SAID) == ask(old_log, SAID) == [("in the write-ahead log",)]
+    assert copy.stat().st_mode & 0o077 == 0
+
+
+def test_a_failed_migration_leaves_the_log_to_the_program_before_and_names_the_copy(
+    old_log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = old_log.with_name(f"log.schema{schema.SCHEMA_VERSION - 2}.bak")
+    with monkeypatch.context() as patch:
+        migrate_with(patch, "CREATE TABLE one (x)", "this is no SQL")
+        with pytest.raises(StorageError, match="could not be brought from schema") as caught:
+            Log(old_log)
+        assert str(copy) in caught.value.hint
+    # The first of the two is undone with the second.
+    assert ask(old_log, TABLES) == []
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION - 2)
+    log = Log(old_log)
+    assert log.get_meta("said") == "in the write-ahead log"
+    log.close()
+    assert ask(copy, SAID) == [("in the write-ahead log",)]
+
+
+def test_without_a_copy_nothing_is_migrated(old_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    migrate_with(monkeypatch, "CREATE TABLE one (x)", "CREATE TABLE two (x)")
+    copy = old_log.with_name(f"log.schema{schema.SCHEMA_VERSION - 2}.bak")
+    copy.mkdir()
+    with pytest.raises(StorageError, match="could not be made first"):
+        Log(old_log)
+    assert ask(old_log, TABLES) == []
+
+
+def test_a_place_on_which_sqlite_keeps_no_write_ahead_log_is_refused(tmp_path: Path) -> None:
+    # Locks by a file beside it, as on some network mounts: then there is no shared memory.
+    path = tmp_path / "log.sqlite3"
+    with (
+        closing(sqlite3.connect(f"file:{path}?vfs=unix-dotfile", uri=True)) as connection,
+        pytest.raises(StorageError, match=f"write-ahead log in {tmp_path}.* chose 'delete'") as caught,
+    ):
+        configure(connection)
+    assert "local disk" in caught.value.hint
 
 
 def test_a_damaged_file_is_named_and_not_overwritten(tmp_path: Path) -> None:
