@@ -19,25 +19,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from texts import questions, sentence
 
 from mcp_memory import Memory
 from mcp_memory.embedder import Embedder
-
-THINGS = ("boat", "lamp", "letter", "garden", "kettle", "map", "violin", "ladder", "coat", "clock")
-PLACES = ("harbour", "attic", "market", "library", "station", "orchard", "kitchen", "museum", "school", "cellar")
-PEOPLE = ("Rui", "Eva", "Maria Quintela", "Tom", "Greta", "Henrique", "Lucía", "Anna", "Jonas", "Mei")
-
-
-def sentence(number: int) -> str:
-    """A statement that no other number gives."""
-    thing, place = THINGS[number % 10], PLACES[number // 10 % 10]
-    return f"{PEOPLE[number // 100 % 10]} left the {thing} number {number} in the {place} on day {number // 7}"
-
-
-def questions(count: int) -> list[str]:
-    """Questions about what `sentence` says."""
-    return [f"Where did {PEOPLE[n % 10]} leave the {THINGS[n * 3 % 10]}?" for n in range(count)]
-
 
 def milliseconds(work: Callable[[], object]) -> float:
     """How long one call takes."""
