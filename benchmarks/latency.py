@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from hosts import disk_megabytes
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -23,6 +24,7 @@ from texts import questions, sentence
 
 from mcp_memory import Memory
 from mcp_memory.embedder import Embedder
+
 
 def milliseconds(work: Callable[[], object]) -> float:
     """How long one call takes."""
@@ -101,11 +103,6 @@ def searches_between_adds(embedder: Embedder, size: int, asked: Sequence[str]) -
         "ratio": statistics.median(between) / statistics.median(alone),
         "of_which_embedding_the_query_ms": embedding,
     }
-
-
-def disk_megabytes(folder: Path) -> float:
-    """Size of all files of a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
 def main() -> None:

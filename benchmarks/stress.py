@@ -17,7 +17,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,12 +80,13 @@ class Outcome:
     in_time: bool = False
     verified: str = "no such command"
 
-    def is_clean(self) -> bool:
-        """Whether all is as it should be."""
+    def is_clean(self, plan: Plan) -> bool:
+        """Whether all that was planned happened, and all is as it should be."""
         wrong = (
             self.lost, self.doubled, self.misattributed, self.unasked, self.unseen, self.not_found, self.errors
         )  # fmt: skip
-        return self.in_time and not any(wrong) and self.verified in ("yes", "no such command")
+        happened = self.in_time and self.n_kills == plan.n_kills
+        return happened and not any(wrong) and self.verified in ("yes", "no such command")
 
 
 class Stress:
@@ -105,17 +105,17 @@ class Stress:
         began = time.monotonic()
         with anyio.move_on_after(self._plan.deadline_s) as limit:
             async with anyio.create_task_group() as tasks:
-                for place in range(self._plan.n_clients):
-                    tasks.start_soon(self._client, place)
                 tasks.start_soon(self._kill_engines)
+                async with anyio.create_task_group() as clients:
+                    for place in range(self._plan.n_clients):
+                        clients.start_soon(self._client, place)
+                tasks.cancel_scope.cancel()
         self.outcome.in_time = not limit.cancelled_caught
         self.outcome.duration_s = time.monotonic() - began
 
     async def _client(self, place: int) -> None:
         agent = AGENTS[place]
-        # Stays up to here in itself, and reports what goes wrong within.
-        async with AsyncExitStack() as attached:
-            client = await attached.enter_async_context(mcp_client(agent))
+        async with mcp_client(agent) as client:
             self._n_attached += 1
             for number in range(self._plan.n_adds):
                 text = sentence(place * self._plan.n_adds + number)
@@ -275,7 +275,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     end_like_interrupted()
-    outcome = stress(Plan(given.clients, given.adds, given.kills, given.seed, given.deadline * 60))
+    plan = Plan(given.clients, given.adds, given.kills, given.seed, given.deadline * 60)
+    outcome = stress(plan)
     console = Console()
     console.print(shown(outcome))
     for name in ("lost", "doubled", "unasked", "misattributed", "errors", "unseen", "not_found"):
@@ -283,7 +284,7 @@ def main() -> None:
             console.print(f"{name}: {text}" + (f" ({n} times)" if n > 1 else ""), markup=False)
     if given.json:
         given.json.write_text(json.dumps(asdict(outcome), indent=1), encoding="utf-8")
-    sys.exit(not outcome.is_clean())
+    sys.exit(not outcome.is_clean(plan))
 
 
 if __name__ == "__main__":
