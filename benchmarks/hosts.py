@@ -93,7 +93,7 @@ class Place:
 
     def shims(self) -> list[psutil.Process]:
         """What hosts have started among them."""
-        return [process for process in self.processes() if _arguments(process)[-1:] == ["serve"]]
+        return [process for process in self.processes() if "serve" in _arguments(process)]
 
     def listening_engine(self) -> psutil.Process | None:
         """The engine that has published its address, None where none has or it has gone."""

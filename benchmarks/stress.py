@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -29,7 +30,7 @@ from rich.console import Console
 from rich.table import Table
 from texts import questions, sentence
 
-from mcp_memory.remote import RemoteMemory
+from mcp_memory import Memory
 
 AGENTS = "abcdefgh"
 SEARCH_EVERY = 10
@@ -205,10 +206,11 @@ class Stress:
 
 
 def compare(outcome: Outcome, plan: Plan, place: Place) -> None:
-    """Read everything back through an engine, and look for what was acknowledged."""
+    """End the engine, read everything back in this process, and look for what was acknowledged."""
+    subprocess.run(memory_command("engine", "stop"), capture_output=True, timeout=60, check=True)
     held: Counter[str] = Counter()
     authors: dict[str, str] = {}
-    with RemoteMemory.connect("stress") as memory:
+    with Memory.local(place.home) as memory:
         while page := memory.list(limit=_PAGE, offset=held.total()):
             held.update(record.text for record in page)
             authors |= {record.text: record.agent_id for record in page}
@@ -221,7 +223,7 @@ def compare(outcome: Outcome, plan: Plan, place: Place) -> None:
         outcome.not_found = [
             text for text in sample if text not in [hit.memory.text for hit in memory.search(text).hits]
         ]
-    outcome.n_engines = place.log_of_engines().count("listening on port")
+    outcome.n_engines = len(re.findall(r"listen\w+ on port", place.log_of_engines()))
     if has_command("verify"):
         run = subprocess.run(memory_command("verify"), capture_output=True, text=True, timeout=600, check=False)
         outcome.verified = "yes" if run.returncode == 0 else f"no: {run.stdout}{run.stderr}".strip()
