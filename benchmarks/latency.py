@@ -16,27 +16,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from hosts import disk_megabytes
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from texts import questions, sentence
 
 from mcp_memory.embedder import Embedder
 from mcp_memory.memory import LocalMemory
-
-THINGS = ("boat", "lamp", "letter", "garden", "kettle", "map", "violin", "ladder", "coat", "clock")
-PLACES = ("harbour", "attic", "market", "library", "station", "orchard", "kitchen", "museum", "school", "cellar")
-PEOPLE = ("Rui", "Eva", "Maria Quintela", "Tom", "Greta", "Henrique", "Lucía", "Anna", "Jonas", "Mei")
-
-
-def sentence(number: int) -> str:
-    """A statement that no other number gives."""
-    thing, place = THINGS[number % 10], PLACES[number // 10 % 10]
-    return f"{PEOPLE[number // 100 % 10]} left the {thing} number {number} in the {place} on day {number // 7}"
-
-
-def questions(count: int) -> list[str]:
-    """Questions about what `sentence` says."""
-    return [f"Where did {PEOPLE[n % 10]} leave the {THINGS[n * 3 % 10]}?" for n in range(count)]
 
 
 def milliseconds(work: Callable[[], object]) -> float:
@@ -116,11 +103,6 @@ def searches_between_adds(embedder: Embedder, size: int, asked: Sequence[str]) -
         "ratio": statistics.median(between) / statistics.median(alone),
         "of_which_embedding_the_query_ms": embedding,
     }
-
-
-def disk_megabytes(folder: Path) -> float:
-    """Size of all files of a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
 def main() -> None:
