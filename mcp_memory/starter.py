@@ -7,6 +7,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ _START_S = 30.0
 _HELD_S = 15.0
 _LOOK_EVERY_S = 0.005
 _HELD_AGAIN_S = 0.1
+# How often one may be ended from outside while it starts.
+_MAX_KILLED = 3
+_LAST_WORDS_S = 1.0
 
 
 def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") -> Line:
@@ -44,23 +48,27 @@ def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str
     _record(home, own)
     began = time.monotonic()
     program = _newest(home, own)
-    started: subprocess.Popen[bytes] | None = None
+    started: _Started | None = None
+    n_killed = 0
     while time.monotonic() - began < _START_S:
         if (running := published(home)) and is_newer(own.version, running.version):
             retire(home, running)
         if line := connect(home, kind, user_id=user_id, agent_id=agent_id):
             return line
         if started is None:
-            started = _start(home, program)
-        elif (status := started.poll()) is not None:
-            if status not in _TRY_AGAIN and program != own:
+            started = _Started(home, program)
+        elif (status := started.status()) is not None:
+            if status in _TRY_AGAIN and time.monotonic() - began < _HELD_S:
+                # Another engine is about to listen or to end, or a command of the terminal is about to end.
+                time.sleep(_HELD_AGAIN_S)
+            elif status < 0 and n_killed < _MAX_KILLED:
+                n_killed += 1
+            elif status not in _TRY_AGAIN and program != own:
                 # It was removed, or does not work any more.
                 program = own
-            elif status not in _TRY_AGAIN or time.monotonic() - began > _HELD_S:
-                raise StorageError(_last_words(started), hint="run: mcp-memory doctor")
-            # Another engine is about to listen or to end, or a command of the terminal is about to end.
+            else:
+                raise StorageError(started.last_words(), hint="run: mcp-memory doctor")
             started = None
-            time.sleep(_HELD_AGAIN_S)
         time.sleep(_LOOK_EVERY_S)
     raise StorageError(f"the engine did not start within {_START_S:.0f} s", hint="run: mcp-memory doctor")
 
@@ -86,23 +94,39 @@ def _newest(home: Path, own: Program) -> Program:
     return recorded if recorded and recorded.is_there and is_newer(recorded.version, own.version) else own
 
 
-def _start(home: Path, program: Program) -> subprocess.Popen[bytes]:
-    """Start an engine in a session of its own, that outlives whoever started it."""
-    apart: dict[str, Any] = (
-        {"creationflags": 0x00000008 | 0x00000200} if sys.platform == "win32" else {"start_new_session": True}
-    )
-    return subprocess.Popen(
-        [*program.command, "engine", "run"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
-        cwd=home if home.is_dir() else None,
-        env={**os.environ, HOME_VARIABLE: str(home)},
-        **apart,
-    )
+class _Started:
+    """An engine that was started in a session of its own, and outlives whoever started it."""
 
+    def __init__(self, home: Path, program: Program) -> None:
+        apart: dict[str, Any] = (
+            {"creationflags": 0x00000008 | 0x00000200} if sys.platform == "win32" else {"start_new_session": True}
+        )
+        self._process = subprocess.Popen(
+            [*program.command, "engine", "run"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
+            cwd=home if home.is_dir() else None,
+            env={**os.environ, HOME_VARIABLE: str(home)},
+            **apart,
+        )
+        self._said = b""
+        # Waits for its end, or what is left of it would stay among the processes.
+        self._listener = threading.Thread(target=self._listen, name="engine", daemon=True)
+        self._listener.start()
 
-def _last_words(process: subprocess.Popen[bytes]) -> str:
-    said = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
-    return said.splitlines()[-1] if said else f"the engine ended with status {process.returncode}"
+    def status(self) -> int | None:
+        """With what it ended, None while it runs."""
+        return self._process.poll()
+
+    def last_words(self) -> str:
+        """Why it has ended."""
+        self._listener.join(_LAST_WORDS_S)
+        said = self._said.decode(errors="replace").strip()
+        status = self._process.returncode
+        ended = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+        return said.splitlines()[-1] if said else f"the engine {ended}"
+
+    def _listen(self) -> None:
+        _, self._said = self._process.communicate()
