@@ -13,8 +13,8 @@ def main() -> None:
             from .shim import serve as run
         case ["serve", "--foreground"]:
             from .server import serve as run
-        case ["serve", "--waiting"]:
-            from .waiting import serve as run
+        case ["serve", "--standby"]:
+            from .standby import serve as run
         case ["engine", "run"]:
             from .hub import run
         case _:

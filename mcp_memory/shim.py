@@ -218,7 +218,7 @@ def serve() -> None:
     except McpMemoryError as exc:
         # Nothing has been read yet: a real server can tell the host at each call what is wrong.
         print(f"mcp-memory: {exc.message}", file=sys.stderr, flush=True)
-        os.execv(sys.executable, [sys.executable, "-P", "-m", "mcp_memory", "serve", "--waiting"])
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "mcp_memory", "serve", "--standby"])
     try:
         for line in sys.stdin.buffer:
             if line.strip():

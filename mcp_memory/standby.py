@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 
-class Waiting:
+class Standby:
     """The memory of an engine that may be there by the next call."""
 
     def __init__(self) -> None:
@@ -40,4 +40,4 @@ class Waiting:
 
 def serve() -> None:
     """Serve MCP over standard input and output until the input ends."""
-    serve_host(Waiting())
+    serve_host(Standby())
