@@ -7,12 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from .api import question, read_answer
+from .api import progress_in, question, read_answer
 from .dial import Line, dial, dial_or_start
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
-from .records import AddResult, DeleteResult, Filters, Message, SearchResult
+from .records import AddResult, DeleteResult, Filters, Message, OnProgress, Rebuilt, SearchResult, Verification
 from .records import Memory as Record
 
 
@@ -107,6 +107,16 @@ class RemoteMemory:
         answer: dict[str, int] = self._ask("stats")
         return answer
 
+    def verify(self, on_progress: OnProgress = lambda _done, _total: None) -> Verification:
+        """Compare every field and every vector of the tables with the log; see `Memory.verify`."""
+        answer: Verification = self._call("verify", {}, on_progress)
+        return answer
+
+    def rebuild(self, on_progress: OnProgress = lambda _done, _total: None) -> Rebuilt:
+        """Make the tables and the keyword index anew from the log; see `Memory.rebuild`."""
+        answer: Rebuilt = self._call("rebuild", {}, on_progress)
+        return answer
+
     def close(self) -> None:
         """Let go of the connection. Safe to repeat."""
         self._line.close()
@@ -120,11 +130,17 @@ class RemoteMemory:
         self.close()
 
     def _ask(self, method: str, **arguments: Any) -> Any:
+        return self._call(method, arguments, lambda _done, _total: None)
+
+    def _call(self, method: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> Any:
         with self._lock:
             self._n_asked += 1
             try:
                 self._line.send(question(self._n_asked, method, arguments))
                 answer = self._line.reader.readline()
+                while answer and (told := progress_in(answer)):
+                    on_progress(*told)
+                    answer = self._line.reader.readline()
             except OSError as exc:
                 raise _gone() from exc
         if not answer:
