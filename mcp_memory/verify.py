@@ -71,8 +71,8 @@ def _embedded(stores: Stores, records: Sequence[Memory | Entity]) -> dict[str, F
     memories = [record for record in records if isinstance(record, Memory)]
     entities = [record for record in records if isinstance(record, Entity)]
     embed = stores.embedder
-    texts = embed.embed_texts([embedded_form(memory) for memory in memories]) if memories else []
-    names = embed.embed_names([entity.name for entity in entities]) if entities else []
+    texts: Sequence[Floats] = embed.embed_texts([embedded_form(memory) for memory in memories]) if memories else []
+    names: Sequence[Floats] = list(embed.embed_names([entity.name for entity in entities])) if entities else []
     return {memory.id: vectors for memory, vectors in zip(memories, texts, strict=True)} | {
         entity.id: vector[None] for entity, vector in zip(entities, names, strict=True)
     }

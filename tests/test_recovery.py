@@ -130,6 +130,7 @@ def test_a_change_after_a_failed_one_catches_up_by_itself(open_memory: Opener, m
 
         patch.setattr(memory.stores.tables(), "put_memories", fails)
         memory.add("Written while the disk was full", infer=False)
+        memory.settle()
     assert memory.stores.is_behind
     memory.add("Written when there was room again", infer=False)
     memory.close()
