@@ -31,7 +31,8 @@ def verify(as_json: Json = False) -> None:
             out.print(_line(difference), soft_wrap=True)
         rows = f"{found.n_memories} memories and {found.n_entities} entities"
         if found.differences:
-            out.print(Text(f"{len(found.differences)} differences in {rows}; to mend them, run: mcp-memory rebuild"))
+            told = f"{len(found.differences)} differences in {rows}; to mend them, run: mcp-memory rebuild"
+            out.print(Text(told), soft_wrap=True)
         else:
             out.print(Text(f"{rows}: all as in the log"))
     if found.differences:

@@ -124,8 +124,9 @@ class Memory:
         """
         stores = self._parts.stores
         stores.embedder.load()
-        stores.tables()
+        # First: it makes damaged tables anew.
         self._parts.upkeep.catch_up_once(on_progress)
+        stores.tables()
         index = stores.index_of(self.user_id)
         if len(index):
             # The first encoding and the first lemma cost more than all later ones.
