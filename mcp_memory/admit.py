@@ -131,14 +131,14 @@ def write(
     # Known rows change in state and times, never in their words: their vectors hold.
     index = stores.index_of(episode.owner.user_id)
     kept = {memory.id: known for memory in change.memories if (known := index.vectors_of(memory.id)) is not None}
-    outcome = commit(
+    commit(
         full,
         stores,
         kept
         | {memory.id: vectors.texts[place] for place, memory in admitted.memories.items() if place in vectors.texts},
         {entity.id: vectors.names[entity.name_key] for entity in full.entities if entity.name_key in vectors.names},
     )
-    return outcome.lag or vectors.lag
+    return vectors.lag
 
 
 def with_lag(receipts: Sequence[Receipt], lag: str) -> tuple[Receipt, ...]:

@@ -1,21 +1,25 @@
 """The facade's methods over lines of JSON: what the command line and Python programs ask a running engine.
 
 A line is `{"id", "method", "arguments"}`; its answer `{"id", "result"}` or `{"id", "error": {code, message, hint}}`.
+Before the answer of a long call lines `{"id", "progress": [done, total]}` may come.
 """
 
+import contextlib
 import inspect
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 from pydantic import TypeAdapter, ValidationError
 
 from . import errors
 from .errors import InvalidInputError, McpMemoryError
-from .records import AddResult, BackupResult, DeleteResult, SearchResult
+from .records import AddResult, BackupResult, DeleteResult, OnProgress, Rebuilt, SearchResult, Verification
 from .records import Memory as Record
 
 if TYPE_CHECKING:
@@ -35,9 +39,14 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "stats": TypeAdapter(dict[str, int]),
     "backup": TypeAdapter(BackupResult),
     "whose": TypeAdapter(dict[str, str]),
+    "verify": TypeAdapter(Verification),
+    "rebuild": TypeAdapter(Rebuilt),
 }
 # Of all clients together, each of whom asks one thing at a time.
 _THREADS = anyio.CapacityLimiter(256)
+# Those that say how far they are.
+_LONG = frozenset({"verify", "rebuild"})
+_TELL_EVERY_S = 0.1
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
 _ERRORS = {
     kind.code: kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, McpMemoryError)
@@ -63,6 +72,12 @@ def read_answer(method: str, line: bytes) -> Any:
     return ANSWERS[method].validate_python(value["result"])
 
 
+def progress_in(line: bytes) -> tuple[int, int] | None:
+    """(done, total) where a line is no answer yet."""
+    told = json.loads(line).get("progress")
+    return (int(told[0]), int(told[1])) if told else None
+
+
 async def answer_calls(
     engine: "Engine", settings: "Settings", agent_id: str, read_line: "ReadLine", write_line: "WriteLine"
 ) -> None:
@@ -70,16 +85,37 @@ async def answer_calls(
     while line := await read_line():
         try:
             call = json.loads(line)
-            number, method, given = call["id"], call["method"], dict(call["arguments"])
+            number, method, given = int(call["id"]), call["method"], dict(call["arguments"])
         except (ValueError, KeyError, TypeError):
             await write_line(b'{"id": null, "error": {"code": "invalid_input", "message": "no call", "hint": ""}}\n')
             continue
 
-        def work(method: str = method, given: dict[str, Any] = given) -> bytes:
+        def work(number: int = number, method: str = method, given: dict[str, Any] = given) -> bytes:
+            if method in _LONG:
+                given = given | {"on_progress": _teller(number, write_line)}
             return _answered(lambda: engine.memory_of(settings, agent_id), method, given)
 
         answered = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_THREADS)
-        await write_line(b'{"id": %d, %b}\n' % (int(number), answered))
+        await write_line(b'{"id": %d, %b}\n' % (number, answered))
+
+
+def _teller(number: int, write_line: "WriteLine") -> OnProgress:
+    """Tells the client of a call how far it is, not too often; for the thread that does the work."""
+    told_at = -_TELL_EVERY_S
+
+    async def send(line: bytes) -> None:
+        await write_line(line)
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told_at
+        if time.monotonic() - told_at < _TELL_EVERY_S:
+            return
+        told_at = time.monotonic()
+        # The work goes on when whoever asked for it has gone.
+        with contextlib.suppress(OSError, RuntimeError):
+            anyio.from_thread.run(send, b'{"id": %d, "progress": [%d, %d]}\n' % (number, done, total))
+
+    return tell
 
 
 def _answered(open_memory: "Callable[[], LocalMemory]", method: str, given: dict[str, Any]) -> bytes:

@@ -56,7 +56,7 @@ def write(connection: Connection, change: Change) -> Committed:
         state = "failed" if change.reason else "done"
         done = update(jobs).where(jobs.c.id == change.finished_job)
         connection.execute(done.values(state=state, last_error=change.reason))
-    kept, removed = _recount(connection, touched, change.id)
+    kept, removed = _recount(connection, touched)
     _write_events(connection, change, before, linked, removed)
     through = connection.scalar(select(func.max(events.c.sequence))) or 0
     return Committed(entities=kept, removed_entities=removed, through=through)
@@ -168,10 +168,11 @@ def _cancel_jobs(connection: Connection, memory: Memory) -> None:
         connection.execute(update(jobs).where(jobs.c.id.in_(void)).values(state="cancelled"))
 
 
-def _recount(
-    connection: Connection, entity_ids: Collection[str], revision: str
-) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
-    """Bring the link counts of entities up to date and remove those without links: (kept, removed)."""
+def _recount(connection: Connection, entity_ids: Collection[str]) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
+    """Bring the link counts of entities up to date and remove those without links: (kept, removed).
+
+    A count is no new revision: the tables do not hold it.
+    """
     kept: list[Entity] = []
     removed: list[Entity] = []
     for part in batches(sorted(entity_ids)):
@@ -179,7 +180,7 @@ def _recount(
             select(func.count()).where(entity_links.c.entity_id == entities.c.id).correlate(entities).scalar_subquery()
         )
         these = entities.c.id.in_(part)
-        connection.execute(update(entities).where(these).values(n_linked=counted, revision=revision))
+        connection.execute(update(entities).where(these).values(n_linked=counted))
         for row in connection.execute(select(entities).where(these)).mappings():
             entity = Entity(**row)
             (kept if entity.n_linked else removed).append(entity)

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from . import __version__, backup_commands, engine_commands, models, pack
+from . import __version__, backup_commands, engine_commands, folder_commands, models, pack
 from .console import Json, busy, failing_clearly, out, print_json, shown_while
 from .errors import InvalidInputError
 from .memory import LocalMemory
@@ -30,6 +30,7 @@ app.command()(backup_commands.backup)
 app.command()(backup_commands.restore)
 app.add_typer(models.app, name="models")
 app.add_typer(engine_commands.app, name="engine")
+folder_commands.add_to(app)
 
 About = Annotated[str, typer.Option(help="Only about: user or agent.")]
 Kind = Annotated[str, typer.Option(help="Only this kind: fact, preference, event, plan, procedure, message, note.")]

@@ -273,8 +273,8 @@ class UserIndex:
         return is_about_agent & by_others
 
 
-def load_index(user_id: str, log: Log, tables: Tables | None, dimension: int) -> UserIndex:
-    """The index of a user from the log and, where it is at hand, the tables."""
+def load_index(user_id: str, log: Log, dimension: int) -> UserIndex:
+    """The index of a user from the log; it lacks vectors."""
     index = UserIndex(dimension)
     for row in log.index_rows(user_id):
         index.put(row, row.lemmas.split(), row.n_chars)
@@ -285,8 +285,6 @@ def load_index(user_id: str, log: Log, tables: Tables | None, dimension: int) ->
     for memory_id, entity_id in log.get_links(user_id):
         if memory_id in index.row_of:
             index.names.link(entity_id, index.row_of[memory_id])
-    if tables:
-        load_vectors(index, user_id, tables)
     index.keywords.rebuild()
     return index
 

@@ -4,7 +4,8 @@ LanceDB and the in-memory indices are derived from here and may lag; `pending` s
 its connections are the work of `log_file`, the rows of a change that of `changes`.
 """
 
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,10 @@ from .log_file import LogFile, write_meta
 from .records import SEARCHABLE, Change, Entity, Filters, Memory, Message, State
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages
 
-_APPLIED = "applied_through"
+_APPLIED, _IN_USE = "applied_through", "tables_in_use"
+# LanceDB leaves it to the operating system to write its files. Linux does so within 35 s by default, other systems
+# sooner; twice that, and what was written then survives a power cut.
+SAFE_AGE_S = 70.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,8 @@ class Log(LogFile):
         super().__init__(path)
         applied = self.get_meta(_APPLIED)
         self._applied_through = int(applied or 0)
-        self._recorded_through = self._applied_through
+        # When what was applied, as far as it is not recorded.
+        self._applied: deque[tuple[float, int]] = deque()
 
     # Writing
 
@@ -61,17 +66,26 @@ class Log(LogFile):
 
     def pending(self) -> Pending:
         """Every row whose last event came after what was applied."""
+        return self.changed_since(self._applied_through)
+
+    def changed_since(self, sequence: int) -> Pending:
+        """Every row whose last event came after a given one."""
         with self.reading() as connection:
             found = connection.execute(
                 select(events.c.sequence, events.c.memory_id, events.c.entity_id)
-                .where(events.c.sequence > self._applied_through, events.c.operation != "sight")
+                .where(events.c.sequence > sequence, events.c.operation != "sight")
                 .order_by(events.c.sequence)
             ).all()
         return Pending(
             memory_ids=tuple(dict.fromkeys(row.memory_id for row in found if row.memory_id)),
             entity_ids=tuple(dict.fromkeys(row.entity_id for row in found if row.entity_id)),
-            through=found[-1].sequence if found else self._applied_through,
+            through=found[-1].sequence if found else sequence,
         )
+
+    def last_event(self) -> int:
+        """The number of the last event, 0 before the first."""
+        with self.reading() as connection:
+            return connection.scalar(select(func.max(events.c.sequence))) or 0
 
     def has_pending(self) -> bool:
         """Whether anything is pending."""
@@ -79,19 +93,40 @@ class Log(LogFile):
         return bool(pending.memory_ids or pending.entity_ids)
 
     def mark_applied(self, through: int) -> None:
-        """Note that LanceDB holds everything up to an event; written with the next change, or at closing.
+        """Note that LanceDB holds everything up to an event; recorded with a later change, once its files are old.
 
         Losing the note costs a repetition of idempotent writes, so it needs no transaction of its own.
         """
-        self._applied_through = max(self._applied_through, through)
+        if through > self._applied_through:
+            self._applied_through = through
+            self._applied.append((time.monotonic(), through))
+
+    @property
+    def are_tables_in_use(self) -> bool:
+        """Whether whoever had the tables open last has not closed them: their files may be torn."""
+        return bool(self.get_meta(_IN_USE))
+
+    def mark_tables_in_use(self) -> None:
+        """Record that the tables are being written."""
+        self.set_meta(**{_IN_USE: "yes"})
+
+    def mark_tables_safe(self) -> None:
+        """Record that the files of everything that was applied are on the disk, and that nobody writes to them."""
+        with self.writing() as connection:
+            write_meta(connection, _APPLIED, str(self._applied_through))
+            write_meta(connection, _IN_USE, "")
+        self._applied.clear()
 
     def _before_closing(self, connection: Connection) -> None:
         self._record_applied(connection)
 
     def _record_applied(self, connection: Connection) -> None:
-        if self._applied_through != self._recorded_through:
-            write_meta(connection, _APPLIED, str(self._applied_through))
-            self._recorded_through = self._applied_through
+        old = time.monotonic() - SAFE_AGE_S
+        through = 0
+        while self._applied and self._applied[0][0] <= old:
+            through = self._applied.popleft()[1]
+        if through:
+            write_meta(connection, _APPLIED, str(through))
 
     # Reading
 
@@ -294,6 +329,12 @@ class Log(LogFile):
                 ),
             }
         return {**states, **{name: int(value or 0) for name, value in others.items()}}
+
+    def user_ids(self) -> list[str]:
+        """Everybody who has memories or entities here."""
+        with self.reading() as connection:
+            found = set(connection.scalars(select(memories.c.user_id).distinct()))
+            return sorted(found | set(connection.scalars(select(entities.c.user_id).distinct())))
 
     def searchable_ids(self) -> set[str]:
         """Ids of the memories of all users that LanceDB is to hold."""

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import add as adding
-from . import forget, inputs, upkeep
+from . import forget, inputs, rebuild, upkeep, verify
 from . import search as searching
 from .add import Added
 from .backup import back_up
@@ -32,9 +32,12 @@ from .records import (
     Episode,
     Filters,
     Message,
+    OnProgress,
     Owner,
+    Rebuilt,
     SearchResult,
     Selection,
+    Verification,
 )
 from .records import (
     Memory as Record,
@@ -118,7 +121,7 @@ class LocalMemory:
         """The open stores, for `doctor` and for tests."""
         return self._parts.stores
 
-    def warm(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
+    def warm(self, on_progress: OnProgress = lambda _done, _total: None) -> None:
         """Load the model and the index and apply what is pending, so that the next call need not.
 
         The first time on a machine another process is started that makes later starts quick.
@@ -128,8 +131,9 @@ class LocalMemory:
         """
         stores = self._parts.stores
         stores.embedder.load()
-        stores.tables()
+        # First: it makes damaged tables anew.
         self._parts.upkeep.catch_up_once(on_progress)
+        stores.tables()
         index = stores.index_of(self.user_id)
         if len(index):
             # The first encoding and the first lemma cost more than all later ones.
@@ -141,7 +145,7 @@ class LocalMemory:
         # What waited when the last process ended.
         self._parts.queue.start()
 
-    def catch_up(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
+    def catch_up(self, on_progress: OnProgress = lambda _done, _total: None) -> None:
         """Bring the tables in line with the log now; the first search does the same. Never raises for them."""
         self._parts.upkeep.catch_up_once(on_progress)
 
@@ -246,7 +250,10 @@ class LocalMemory:
         result = searching.search(
             query, selection, self._parts.stores, self._settings, top_k=top_k, threshold=threshold, rewritten=rewritten
         )
-        notice = f"{result.notice} {self._parts.queue.notice()}".strip()
+        # Reading may have found that the tables have to be made anew.
+        self._parts.upkeep.after_write()
+        notices = (result.notice, self._parts.upkeep.notice(), self._parts.queue.notice())
+        notice = " ".join(filter(None, notices))
         return replace(result, notice=notice)
 
     def delete(self, memory_id: str) -> DeleteResult:
@@ -303,6 +310,26 @@ class LocalMemory:
             StorageError: the backup is damaged or of a newer program, or the folder cannot be used.
         """
         return restore(source, Path(folder).expanduser().absolute() if folder else data_folder(), utc_now())
+
+    def verify(self, on_progress: OnProgress = lambda _done, _total: None) -> Verification:
+        """Compare every field and every vector of the tables, of all users, with the log; nothing is mended.
+
+        Each text is embedded once more. `on_progress` hears (done, total). Calls go on meanwhile.
+
+        Raises:
+            ModelUnavailableError, ConflictError, StorageError: it cannot be told.
+        """
+        return verify.verify(self._parts.stores, on_progress)
+
+    def rebuild(self, on_progress: OnProgress = lambda _done, _total: None) -> Rebuilt:
+        """Make the tables and the keyword index of all users anew from the log, and go over to them at the end.
+
+        A run that was cut short has changed nothing; the next one goes on where it stopped.
+
+        Raises:
+            ModelUnavailableError, ConflictError, StorageError: the tables are as they were.
+        """
+        return rebuild.rebuild(self._parts.stores, on_progress)
 
     def settle(self) -> None:
         """Wait until the upkeep that follows writes is done; for measuring, and before copying the folder."""

@@ -1,107 +1,73 @@
-"""The tables brought in line with the log: what is pending, what is missing, what should not be there."""
+"""The tables brought in line with the log: what is pending, what is missing, what should not be there, what is torn."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Sequence
 
-from .records import SEARCHABLE, Memory
+from .apply import BATCH, apply_waiting, write_entities, write_memories, write_pending
+from .audit import compare_fields, compare_keys, read_batch, wanted_ids
+from .log import Pending
+from .records import OnProgress, TableName
 from .stores import Stores
-from .text import heading
-
-# Rows embedded and written at a time; changes go on between the batches.
-BATCH = 128
-
-OnProgress = Callable[[int, int], None]
+from .tables import Tables, TablesDamagedError
 
 
 def catch_up(stores: Stores, on_progress: OnProgress = lambda _done, _total: None) -> int:
     """Write to the tables what the log has and they have not; returns the number of rows.
 
-    First what the events say is pending, then whatever differs by id, so that a folder whose tables were
-    lost is made whole again. Repeating it is safe: every write is by id, from the log's present state.
+    First what the events say is pending, then whatever differs by id, so that tables which were lost are made
+    whole again; where the last process did not close them, whatever differs in a field. Tables that cannot be made
+    sense of are set aside and made anew. Repeating it is safe: every write is by id, from the log's present state.
     `on_progress` hears (done, total) after each batch.
 
     Raises:
         ModelUnavailableError, ConflictError, StorageError: nothing is lost, the rest stays as it is.
     """
-    stores.tables()
-    memory_ids, entity_ids = _differences(stores)
-    done, total = 0, len(memory_ids) + len(entity_ids)
-    for batch in _batches(memory_ids):
-        with stores.writing:
-            _write_memories(stores, batch)
-        done += len(batch)
-        on_progress(done, total)
-    for batch in _batches(entity_ids):
-        with stores.writing:
-            _write_entities(stores, batch)
-        done += len(batch)
-        on_progress(done, total)
+    with stores.applying:
+        if stores.damage:
+            stores.set_tables_aside(stores.damage)
+        try:
+            return _bring_in_line(stores, on_progress)
+        except TablesDamagedError as exc:
+            stores.set_tables_aside(exc.message)
+            return _bring_in_line(stores, on_progress)
+
+
+def _bring_in_line(stores: Stores, on_progress: OnProgress) -> int:
+    tables = stores.tables()
+    apply_waiting(stores)
     with stores.writing:
-        # Changes made meanwhile left their rows here.
+        # From here on changes leave the tables to this function, or its later batches would undo them.
+        stores.is_behind = True
+        stores.waiting.drop()
         pending = stores.log.pending()
-        _write_memories(stores, pending.memory_ids)
-        _write_entities(stores, pending.entity_ids)
+    memory_ids, entity_ids = differing(stores, tables, pending, in_fields=not stores.are_tables_checked)
+    done, total = 0, len(memory_ids) + len(entity_ids)
+    for ids, write in ((memory_ids, write_memories), (entity_ids, write_entities)):
+        for start in range(0, len(ids), BATCH):
+            with stores.writing:
+                write(stores, tables, ids[start : start + BATCH])
+            done += len(ids[start : start + BATCH])
+            on_progress(done, total)
+    with stores.writing:
+        # What was pending at the beginning has been written by now.
         stores.log.mark_applied(pending.through)
-        stores.is_behind = False
+        write_pending(stores)
+        stores.rely_on_tables()
     return total
 
 
-def embedded_form(memory: Memory) -> tuple[str, str]:
-    """(heading, text) of a memory as it is embedded: a pure function of date, speaker and text."""
-    return heading(memory.observed_at, memory.speaker), memory.text
+def differing(stores: Stores, tables: Tables, pending: Pending, *, in_fields: bool) -> tuple[list[str], list[str]]:
+    """Ids of memories and of entities that tables hold otherwise than the log: pending ones, and what is compared."""
+    return (
+        _differing(stores, tables, "memories", pending.memory_ids, in_fields),
+        _differing(stores, tables, "entities", pending.entity_ids, in_fields),
+    )
 
 
-def _differences(stores: Stores) -> tuple[list[str], list[str]]:
-    """Ids of memories and entities to be written or removed: pending ones, and those of one side only."""
-    with stores.writing:
-        pending = stores.log.pending()
-        tables = stores.tables()
-        memories = _differing(stores.log.searchable_ids(), tables.memory_ids(), pending.memory_ids)
-        entities = _differing(stores.log.entity_ids(), tables.entity_ids(), pending.entity_ids)
-        # From here on changes leave the tables to this function, or its later batches would undo them.
-        if memories or entities:
-            stores.is_behind = True
-    return memories, entities
-
-
-def _differing(wanted: set[str], held: Sequence[str], pending: Collection[str]) -> list[str]:
-    doubled = {identifier for identifier, n in Counter(held).items() if n > 1}
-    return sorted((wanted ^ set(held)) | doubled | set(pending))
-
-
-def _write_memories(stores: Stores, ids: Sequence[str]) -> None:
-    """Write or remove rows by their ids, as the log has them now."""
-    if not ids:
-        return
-    kept = [memory for memory in stores.log.get_memories(ids).values() if memory.state in SEARCHABLE]
-    embedded = stores.embedder.embed_texts([embedded_form(memory) for memory in kept])
-    vectors = {memory.id: made for memory, made in zip(kept, embedded, strict=True)}
-    tables = stores.tables()
-    # Removed first in any case: a doubled row is not mended by an upsert.
-    tables.delete_memories(ids)
-    tables.put_memories(kept, vectors)
-    indices = stores.loaded_indices()
-    for memory in kept:
-        if memory.user_id in indices:
-            indices[memory.user_id].put_vectors(memory.id, vectors[memory.id])
-
-
-def _write_entities(stores: Stores, ids: Sequence[str]) -> None:
-    if not ids:
-        return
-    found = stores.log.get_entities(ids=ids)
-    vectors = dict(zip([e.id for e in found], stores.embedder.embed_names([e.name for e in found]), strict=True))
-    tables = stores.tables()
-    tables.delete_entities(ids)
-    tables.put_entities(found, vectors)
-    indices = stores.loaded_indices()
-    for entity in found:
-        if entity.user_id in indices:
-            index = indices[entity.user_id]
-            with index.lock:
-                index.names.put_vector(entity.id, vectors[entity.id])
-
-
-def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(ids), BATCH):
-        yield ids[start : start + BATCH]
+def _differing(stores: Stores, tables: Tables, name: TableName, pending: Sequence[str], in_fields: bool) -> list[str]:
+    wrong = {difference.id for difference in compare_keys(stores.log, tables, name)} | set(pending)
+    if in_fields:
+        rest = sorted(wanted_ids(stores.log, name) - wrong)
+        for start in range(0, len(rest), BATCH):
+            batch = read_batch(stores.log, tables, name, rest[start : start + BATCH])
+            wrong |= {difference.id for difference in compare_fields(batch)}
+    return sorted(wrong)

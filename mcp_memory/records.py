@@ -4,7 +4,7 @@ Two clocks: *world* (`observed_at`, `valid_from`, `invalid_at`) and *record* (`c
 `closed_at`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -19,6 +19,10 @@ Ranking = Literal["fused", "gated"]
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
 Operation = Literal["add", "distil", "delete"]
 JobTask = Literal["extract", "procedure"]
+# Hears how much of how much is done.
+OnProgress = Callable[[int, int], None]
+TableName = Literal["memories", "entities"]
+Flaw = Literal["missing", "extra", "doubled", "field", "vector", "index", "unreadable"]
 
 FactType = Literal[
     "name", "age", "birthday", "home", "origin", "job", "employer", "school", "partner", "family", "friend", "pet",
@@ -362,3 +366,31 @@ class BackupResult:
     path: str
     n_bytes: int
     manifest: BackupManifest
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that a table holds otherwise than the log has it; `id` is '' where it is about the whole table."""
+
+    table: TableName
+    flaw: Flaw
+    id: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the log has for the tables to hold, and where they differ from it."""
+
+    n_memories: int
+    n_entities: int
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """How many rows the tables were made of, and how many of them had been made by an earlier run."""
+
+    n_memories: int
+    n_entities: int
+    n_resumed: int = 0

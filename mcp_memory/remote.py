@@ -7,12 +7,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from .api import question, read_answer
+from .api import progress_in, question, read_answer
 from .dial import ENGINE_GONE, Line, connect
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
-from .records import AddResult, BackupResult, DeleteResult, Filters, Message, SearchResult
+from .records import (
+    AddResult,
+    BackupResult,
+    DeleteResult,
+    Filters,
+    Message,
+    OnProgress,
+    Rebuilt,
+    SearchResult,
+    Verification,
+)
 from .records import Memory as Record
 from .starter import connect_or_start
 
@@ -114,6 +124,16 @@ class RemoteMemory:
         answer: BackupResult = self._ask("backup", target=str(Path(target).expanduser().absolute()))
         return answer
 
+    def verify(self, on_progress: OnProgress = lambda _done, _total: None) -> Verification:
+        """Compare every field and every vector of the tables with the log; see `Memory.verify`."""
+        answer: Verification = self._call("verify", {}, on_progress)
+        return answer
+
+    def rebuild(self, on_progress: OnProgress = lambda _done, _total: None) -> Rebuilt:
+        """Make the tables and the keyword index anew from the log; see `Memory.rebuild`."""
+        answer: Rebuilt = self._call("rebuild", {}, on_progress)
+        return answer
+
     def close(self) -> None:
         """Let go of the connection. Safe to repeat; a later call makes another one."""
         if self._line:
@@ -129,21 +149,28 @@ class RemoteMemory:
         self.close()
 
     def _ask(self, method: str, **arguments: Any) -> Any:
+        return self._call(method, arguments, lambda _done, _total: None)
+
+    def _call(self, method: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> Any:
         with self._lock:
             self._n_asked += 1
             asked = question(self._n_asked, method, arguments)
             # A connection of before may have ended unnoticed; what only reads is asked once more in any case.
-            answer = self._answer(asked) or (method in _READS and self._answer(asked))
+            answer = self._answer(asked, on_progress) or (method in _READS and self._answer(asked, on_progress))
         if not answer:
             raise StorageError(ENGINE_GONE, hint="repeat the call: the same words are stored once")
         return read_answer(method, answer)
 
-    def _answer(self, asked: bytes) -> bytes:
+    def _answer(self, asked: bytes, on_progress: OnProgress) -> bytes:
         """The line that answers, b'' where the engine has gone."""
         line = self._line = self._line or self._connect()
         try:
             line.send(asked)
-            if answer := line.reader.readline():
+            answer = line.reader.readline()
+            while answer and (told := progress_in(answer)):
+                on_progress(*told)
+                answer = line.reader.readline()
+            if answer:
                 return answer
         except OSError:
             pass

@@ -24,7 +24,8 @@ from .log_file import newer_schema
 from .place import is_full
 from .records import BackupManifest
 from .settings import FILE_NAME as SETTINGS_NAME
-from .stores import LOG_NAME, TABLES_NAME
+from .stores import LOG_NAME
+from .swap import DERIVED_NAMES
 
 _ASIDE, _DRAFTS = "before-restore", "restore.draft"
 # How long an engine may take to end after it has left its clients.
@@ -154,9 +155,10 @@ def _swap(home: Path, drafts: Path, now: datetime) -> str:
     The order is what makes it safe: without tables the old log is whole, and its name changes hands in one step.
     """
     aside = _new_folder(home, now)
-    log, tables, settings = home / LOG_NAME, home / TABLES_NAME, home / SETTINGS_NAME
-    if tables.exists():
-        tables.rename(aside / TABLES_NAME)
+    log, settings = home / LOG_NAME, home / SETTINGS_NAME
+    for name in DERIVED_NAMES:
+        if (home / name).exists():
+            (home / name).rename(aside / name)
     if log.exists() and not fold(log):
         # A log that cannot be opened. Its rest must not be taken for that of the new one.
         log.with_name(f"{LOG_NAME}-wal").rename(aside / f"{LOG_NAME}-wal")

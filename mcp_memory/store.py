@@ -1,25 +1,20 @@
-"""A change to the stores: the log first, then what derives from it."""
+"""A change to the stores: the log and the index in memory at once; what the tables are to learn of it waits."""
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .changes import Committed
-from .errors import McpMemoryError
 from .index import UserIndex
 from .records import SEARCHABLE, Change, Entity
 from .score import Floats
 from .stores import Stores
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a change led to: entities that lost their last link, and '' or why the tables lag behind."""
+    """What a change led to: entities that lost their last link."""
 
     removed_entities: tuple[Entity, ...]
-    lag: str = ""
 
 
 def commit(
@@ -28,10 +23,10 @@ def commit(
     memory_vectors: Mapping[str, Floats] | None = None,
     entity_vectors: Mapping[str, Floats] | None = None,
 ) -> Outcome:
-    """Write a change to the log, then to the index in memory and the tables. Call with `stores.writing` held.
+    """Write a change to the log and the index in memory. Call with `stores.writing` held.
 
-    Once the log has it the change stands, and with the index the next search finds it. A failure of the
-    tables leaves it pending, for `reconcile`, and is reported and not raised. So are missing vectors.
+    Once the log has it the change stands, and with the index the next search finds it. The tables learn of it
+    from `stores.waiting`, or by `reconcile` where they lag behind or vectors are missing.
 
     Raises:
         StorageError: the log could not write; nothing has changed.
@@ -41,14 +36,9 @@ def commit(
     index = stores.loaded_indices().get(change.owner.user_id)
     if index is not None:
         _update_index(index, change, committed, memory_vectors, entity_vectors)
-    lag = ""
     if not stores.is_behind:
-        try:
-            _update_tables(change, committed, stores, memory_vectors, entity_vectors)
-        except McpMemoryError as exc:
-            logger.warning("change %s is in the log, not yet in the tables: %s", change.id, exc)
-            stores.is_behind, lag = True, exc.message
-    return Outcome(committed.removed_entities, lag)
+        _leave_for_tables(change, committed, stores, memory_vectors, entity_vectors)
+    return Outcome(committed.removed_entities)
 
 
 def _update_index(
@@ -85,7 +75,7 @@ def _update_names(index: UserIndex, change: Change, committed: Committed, entity
             names.link(entity_id, index.row_of[memory_id])
 
 
-def _update_tables(
+def _leave_for_tables(
     change: Change,
     committed: Committed,
     stores: Stores,
@@ -93,14 +83,16 @@ def _update_tables(
     entity_vectors: Mapping[str, Floats],
 ) -> None:
     kept = [memory for memory in change.memories if memory.state in SEARCHABLE]
-    gone = [memory.id for memory in change.memories if memory.state not in SEARCHABLE]
     have_vectors = all(memory.id in memory_vectors for memory in kept)
     if not have_vectors or not all(entity.id in entity_vectors for entity in change.entities):
         stores.is_behind = True
         return
-    tables = stores.tables()
-    tables.put_memories(kept, memory_vectors)
-    tables.put_entities(change.entities, entity_vectors)
-    tables.delete_memories(gone)
-    tables.delete_entities([entity.id for entity in committed.removed_entities])
-    stores.log.mark_applied(committed.through)
+    group = stores.waiting.growing
+    for memory in change.memories:
+        is_kept = memory.state in SEARCHABLE
+        group.memories[memory.id] = (memory, memory_vectors[memory.id]) if is_kept else None
+    for entity in change.entities:
+        group.entities[entity.id] = (entity, entity_vectors[entity.id])
+    for entity in committed.removed_entities:
+        group.entities[entity.id] = None
+    group.through = committed.through

@@ -1,6 +1,7 @@
 """The open parts of one data folder: log, tables, model, and the index of each user in memory."""
 
 import contextlib
+import logging
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -9,20 +10,24 @@ from pathlib import Path
 from .embedder import Embedder
 from .errors import ConflictError, McpMemoryError, StorageError
 from .ids import IdSequence
-from .index import UserIndex, load_index
+from .index import UserIndex, load_index, load_vectors
 from .log import Log
 from .settings import Settings
-from .tables import Tables
+from .swap import TablesFolder
+from .tables import Tables, TablesDamagedError
+from .waiting import Waiting
+
+logger = logging.getLogger(__name__)
 
 LOG_NAME = "log.sqlite3"
-TABLES_NAME = "lancedb"
 _MODEL, _DIMENSION, _PROMPT = "embedding_model", "embedding_dimension", "embedding_document_prompt"
 
 
 class Stores:
     """Log, tables, model and indices of a data folder that this process holds.
 
-    `writing` serialises changes; it is held over a log commit and the writes that follow it. Only the log is
+    `writing` serialises changes; it is held over a log commit and what follows it in memory. `applying` serialises
+    what brings the tables in line with the log, and is taken before `writing` where both are. Only the log is
     indispensable: without tables or model, adding and searching by words go on.
     """
 
@@ -37,6 +42,14 @@ class Stores:
         self.embedder = embedder
         self.clock = clock
         self.writing = threading.RLock()
+        self.applying = threading.RLock()
+        self.rebuilding = threading.Lock()
+        # What the tables are to learn of the changes since they were last written.
+        self.waiting = Waiting()
+        self.folder = TablesFolder(settings.home)
+        # Why the tables have to be made anew, and why they were: '' for neither.
+        self.damage = ""
+        self.set_aside_because = ""
         self.log = Log(settings.home / LOG_NAME)
         self._tables: Tables | None = None
         self._document_prompt = ""
@@ -45,6 +58,8 @@ class Stores:
             self.ids = IdSequence(self.log.last_id())
             # Whether the tables lag behind the log; then changes leave them to `reconcile`.
             self.is_behind = self.log.has_pending()
+            # Whether their vectors may be relied upon: not after a kill or a power cut, until they have been compared.
+            self.are_tables_checked = not self.log.are_tables_in_use
             self._check_model()
             self._check_log()
         except McpMemoryError:
@@ -70,7 +85,7 @@ class Stores:
     @property
     def tables_path(self) -> Path:
         """Where LanceDB keeps its files."""
-        return self.settings.home / TABLES_NAME
+        return self.folder.path
 
     @property
     def dimension(self) -> int:
@@ -83,7 +98,8 @@ class Stores:
         Raises:
             ModelUnavailableError: the folder is new and the model cannot be loaded.
             ConflictError: the model's dimension is not the recorded one.
-            StorageError: LanceDB's files cannot be used.
+            TablesDamagedError: LanceDB's files cannot be made sense of; `reconcile` makes them anew.
+            StorageError: they cannot be read or written.
         """
         if self._tables is None:
             with self.writing:
@@ -94,7 +110,12 @@ class Stores:
         self._check_vectors(self._tables.dimension)
         return self._tables
 
-    def _open_tables(self) -> Tables:
+    def recorded_dimension(self) -> int:
+        """Length of the folder's vectors, recorded now where it was not; checks that the model makes such vectors.
+
+        Raises:
+            ModelUnavailableError, ConflictError: as `tables` does.
+        """
         recorded = self.dimension
         dimension = recorded or self.embedder.dimension
         if recorded:
@@ -106,7 +127,70 @@ class Stores:
             # Before the tables: without it their files would look like those of a lost log.
             made_by = {_MODEL: self.embedder.name, _DIMENSION: str(dimension), _PROMPT: self._document_prompt}
             self.log.set_meta(**made_by)
+        return dimension
+
+    def _open_tables(self) -> Tables:
+        dimension = self.recorded_dimension()
+        self.folder.recover()
+        if not self.log.are_tables_in_use:
+            self.log.mark_tables_in_use()
         return Tables(self.tables_path, dimension)
+
+    def set_tables_aside(self, reason: str) -> None:
+        """Move damaged tables away and open empty ones; `reconcile` fills them. Call with `applying` held.
+
+        Raises:
+            StorageError: they cannot be moved, or have been since the folder was opened: then it is not their fault.
+        """
+        if self.set_aside_because:
+            raise StorageError(reason, hint="look at the disk: tables made anew were damaged again")
+        with self.writing:
+            self._tables = None
+            self.folder.set_aside()
+            self.damage, self.set_aside_because = "", reason
+            self.is_behind = True
+            self.waiting.drop()
+            logger.warning(
+                "the tables were moved to %s and are made anew from the log: %s", self.folder.damaged, reason
+            )
+            self._tables = self._open_tables()
+
+    def exchange_tables(self) -> None:
+        """Go over to the fresh tables, which hold everything, and to new indices. Call with both locks held."""
+        self._tables = None
+        self.folder.exchange()
+        self._tables = self._open_tables()
+        self.waiting.drop()
+        self.log.mark_applied(self.log.last_event())
+        self.is_behind, self.are_tables_checked, self.damage = False, True, ""
+        self._indices.clear()
+
+    def rely_on_tables(self) -> None:
+        """Use the vectors of tables that have been compared with the log. Call with `writing` held."""
+        if not self.are_tables_checked:
+            self.are_tables_checked = True
+            for user_id, index in self._indices.items():
+                self._fill(index, user_id)
+
+    def _fill(self, index: UserIndex, user_id: str) -> None:
+        """Give an index the vectors that the tables hold, and those that wait to be written."""
+        tables: Tables | None = None
+        if self.dimension:
+            # Whoever needs vectors meets the failure again, and reports it.
+            with contextlib.suppress(McpMemoryError):
+                tables = self.tables()
+        if not tables or not self.are_tables_checked:
+            return
+        try:
+            load_vectors(index, user_id, tables)
+        except TablesDamagedError as exc:
+            self.damage, self.is_behind = exc.message, True
+        for memory_id, vectors in self.waiting.memory_vectors().items():
+            index.put_vectors(memory_id, vectors)
+        with index.lock:
+            for entity_id, vector in self.waiting.entity_vectors().items():
+                if entity_id in index.names.entities:
+                    index.names.put_vector(entity_id, vector)
 
     def _check_vectors(self, dimension: int) -> None:
         """Refuse to mix vectors that cannot be compared. The query's prompt may change: no vector is kept of it."""
@@ -141,13 +225,14 @@ class Stores:
             # No lock: a search need not wait for a write in progress.
             return index
         with self.writing:
-            tables: Tables | None = None
             if self.dimension:
-                # Whoever needs vectors meets the failure again, and reports it.
+                # Opening them for the first time makes indices void.
                 with contextlib.suppress(McpMemoryError):
-                    tables = self.tables()
+                    self.tables()
             if user_id not in self._indices:
-                self._indices[user_id] = load_index(user_id, self.log, tables, self.dimension or 1)
+                index = load_index(user_id, self.log, self.dimension or 1)
+                self._fill(index, user_id)
+                self._indices[user_id] = index
             return self._indices[user_id]
 
     def loaded_indices(self) -> dict[str, UserIndex]:
@@ -155,8 +240,13 @@ class Stores:
         return dict(self._indices)
 
     def close(self) -> None:
-        """Wait for a change in progress, then close the log for good. Safe to repeat."""
-        with self.writing:
+        """Wait for a change in progress, have everything on the disk, close the log for good. Safe to repeat."""
+        with self.applying, self.writing:
+            if self._tables and self.are_tables_checked and not self.damage:
+                # What cannot be brought to the disk is compared with the log the next time.
+                with contextlib.suppress(McpMemoryError):
+                    self._tables.sync()
+                    self.log.mark_tables_safe()
             self.log.close()
 
 

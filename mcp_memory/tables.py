@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import StorageError
-from .records import Entity, Memory
+from .records import Entity, Memory, TableName
 
 if TYPE_CHECKING:
     import lancedb
@@ -29,6 +29,18 @@ Vectors = NDArray[np.float32]
 # Older versions of a table are kept this long, for readers that are in the middle of one.
 _KEEP_VERSIONS = timedelta(minutes=1)
 _MAX_IDS = 500
+# Failures that say nothing about the files: whatever else LanceDB reports means that they cannot be used as they are.
+_OF_THE_MACHINE = (
+    "no space", "storage full", "quota", "permission denied", "read-only", "too many open files", "cannot allocate",
+    "out of memory",
+)  # fmt: skip
+_REBUILD = "run: mcp-memory rebuild"
+
+
+class TablesDamagedError(StorageError):
+    """LanceDB's files are not what LanceDB wrote: the tables have to be made anew from the log."""
+
+    code = "tables_damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +59,8 @@ class Tables:
         """Open the tables, creating what is missing with scalar indices from the first row on.
 
         Raises:
-            StorageError: the files cannot be read or written, or hold vectors of another dimension.
+            TablesDamagedError: the files cannot be made sense of, or hold vectors of another dimension.
+            StorageError: they cannot be read or written.
         """
         # Its warnings are about our own short-lived versions.
         os.environ.setdefault("LANCEDB_LOG", "error")
@@ -74,9 +87,8 @@ class Tables:
         if name in self._database.list_tables().tables:
             table = self._database.open_table(name)
             if table.schema != schema:
-                raise StorageError(
-                    f"table {name!r} in {self.path} has another form than this program writes",
-                    hint=f"remove the folder {self.path}: it is made anew from the log",
+                raise TablesDamagedError(
+                    f"table {name!r} in {self.path} has another form than this program writes", hint=_REBUILD
                 )
         else:
             table = self._database.create_table(name, schema=schema)
@@ -98,15 +110,7 @@ class Tables:
     def put_entities(self, entities: Sequence[Entity], vectors: Mapping[str, Vectors]) -> None:
         """Upsert entities with the vector of their name, shape (dimension,), by entity id."""
         rows = [
-            {
-                "id": entity.id,
-                "user_id": entity.user_id,
-                "name": entity.name,
-                "name_key": entity.name_key,
-                "type": entity.type,
-                "revision": entity.revision,
-                "vector": _checked(vectors[entity.id][None], self.dimension)[0],
-            }
+            entity_fields(entity) | {"vector": _checked(vectors[entity.id][None], self.dimension)[0]}
             for entity in entities
         ]
         self._upsert(self._entities, self._entity_schema, ["id"], rows)
@@ -149,7 +153,51 @@ class Tables:
                 table.optimize(cleanup_older_than=_KEEP_VERSIONS)
             self.n_unoptimized = 0
 
+    def sync(self) -> None:
+        """Have the operating system write every file of the tables to the disk; LanceDB never does."""
+        with self._writing, _translating(self.path):
+            for folder, _, names in os.walk(self.path):
+                for name in names:
+                    _sync(Path(folder, name))
+                if os.name == "posix":
+                    _sync(Path(folder))
+
     # Reading
+
+    def keys(self, name: TableName) -> list[tuple[str, int]]:
+        """(id, chunk) of every row of a table, read without an index; entities have chunk 0 only."""
+        columns = ["id", "chunk"] if name == "memories" else ["id"]
+        with _translating(self.path):
+            found = self._named(name).search().select(columns).to_arrow()
+            ids = found.column("id").to_pylist()
+            chunks = found.column("chunk").to_pylist() if name == "memories" else [0] * len(ids)
+            return list(zip(ids, chunks, strict=True))
+
+    def rows(self, name: TableName, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """The rows of these ids with all columns, `vector` as an array, as the index of ids finds them."""
+        from lancedb import col
+
+        table = self._named(name)
+        rows: list[dict[str, Any]] = []
+        with _translating(self.path):
+            for start in range(0, len(ids), _MAX_IDS):
+                found = table.search().where(col("id").isin(list(ids[start : start + _MAX_IDS]))).to_arrow()
+                vectors = found.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+                fields = found.drop_columns(["vector"]).to_pylist()
+                reshaped = vectors.reshape(len(fields), self.dimension)
+                rows += [row | {"vector": vector} for row, vector in zip(fields, reshaped, strict=True)]
+        return rows
+
+    def ids_of(self, name: TableName, user_id: str) -> set[str]:
+        """The ids of a user's rows, as the index of users finds them."""
+        from lancedb import col, lit
+
+        with _translating(self.path):
+            found = self._named(name).search().where(col("user_id") == lit(user_id)).select(["id"]).to_arrow()
+            return set(found.column("id").to_pylist())
+
+    def _named(self, name: TableName) -> "lancedb.table.Table":
+        return self._memories if name == "memories" else self._entities
 
     def vectors_of(self, user_id: str) -> StoredVectors:
         """All vectors of a user's memories."""
@@ -161,16 +209,11 @@ class Tables:
 
     def memory_ids(self) -> list[str]:
         """The id of every memory held, once for each time it is held (chunk 0)."""
-        from lancedb import col, lit
-
-        with _translating(self.path):
-            found = self._memories.search().where(col("chunk") == lit(0)).select(["id"]).to_arrow()
-        return list(found.column("id").to_pylist())
+        return [identifier for identifier, chunk in self.keys("memories") if chunk == 0]
 
     def entity_ids(self) -> list[str]:
         """The id of every entity held, once for each time it is held."""
-        with _translating(self.path):
-            return list(self._entities.search().select(["id"]).to_arrow().column("id").to_pylist())
+        return [identifier for identifier, _ in self.keys("entities")]
 
     def count_unindexed(self) -> int:
         """Rows that no scalar index covers yet; they are found all the same, by a scan."""
@@ -197,12 +240,29 @@ def _translating(path: Path) -> Iterator[None]:
     # LanceDB reports most failures as bare RuntimeError, OSError or ValueError.
     try:
         yield
-    except (OSError, RuntimeError, ValueError) as exc:
-        first_line = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
-        raise StorageError(
-            f"LanceDB in {path} failed: {first_line}",
-            hint=f"check disk space and permissions; if it persists, remove {path}: it is made anew from the log",
-        ) from exc
+    except (OSError, RuntimeError, ValueError, OverflowError) as exc:
+        raise _translated(path, exc) from exc
+    except BaseException as exc:
+        # What its Rust code did not foresee, such as a length that a changed byte made absurd.
+        if type(exc).__name__ != "PanicException":
+            raise
+        raise _translated(path, exc) from exc
+
+
+def _translated(path: Path, exc: BaseException) -> StorageError:
+    first_line = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
+    message = f"LanceDB in {path} failed: {first_line}"
+    if any(clue in str(exc).lower() for clue in _OF_THE_MACHINE):
+        return StorageError(message, hint="check disk space and permissions")
+    return TablesDamagedError(message, hint=_REBUILD)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _checked(vectors: Vectors, dimension: int) -> Vectors:
@@ -244,10 +304,19 @@ def _entity_schema(dimension: int) -> "pa.Schema":
     )
 
 
-def _memory_rows(memory: Memory, vectors: Vectors) -> Iterator[dict[str, Any]]:
-    row = {name: getattr(memory, name) for name in memory.__slots__}
+def memory_fields(memory: Memory, chunk: int) -> dict[str, Any]:
+    """The columns of a chunk's row without its vector; the first holds the text for all."""
+    row = {name: getattr(memory, name) for name in memory.__slots__} | {"chunk": chunk}
     row["metadata"] = json.dumps(dict(memory.metadata), ensure_ascii=False)
+    # The text is written once: a long one has a hundred chunks.
+    return row if chunk == 0 else row | {"text": "", "lemmas": ""}
+
+
+def entity_fields(entity: Entity) -> dict[str, Any]:
+    """The columns of an entity's row without its vector."""
+    return {name: getattr(entity, name) for name in ("id", "user_id", "name", "name_key", "type", "revision")}
+
+
+def _memory_rows(memory: Memory, vectors: Vectors) -> Iterator[dict[str, Any]]:
     for chunk, vector in enumerate(vectors):
-        # The text is written once: a long one has a hundred chunks.
-        text = {} if chunk == 0 else {"text": "", "lemmas": ""}
-        yield row | text | {"chunk": chunk, "vector": vector}
+        yield memory_fields(memory, chunk) | {"vector": vector}

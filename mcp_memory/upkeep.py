@@ -1,15 +1,22 @@
-"""Upkeep: catch up with the log, compact LanceDB, renew keyword bases. In a thread of its own."""
+"""Upkeep: write to LanceDB what waits, catch up with the log, compact, renew keyword bases. In a thread of its own."""
 
 import logging
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from .apply import apply_waiting
 from .errors import McpMemoryError
 from .reconcile import catch_up
+from .records import OnProgress
 from .stores import Stores
+from .tables import TablesDamagedError
 
 logger = logging.getLogger(__name__)
+
+# What waits for LanceDB is written when it is so many rows or has waited for so long: a write costs some 10 ms however
+# many rows it has, and leaves a small file behind.
+GROUP_ROWS = 256
+GROUP_S = 0.2
 
 
 class Upkeep:
@@ -19,10 +26,15 @@ class Upkeep:
         self._stores = stores
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="upkeep")
         self._running: Future[None] | None = None
+        self._asking = threading.Lock()
+        self._is_wanted = self._is_active = False
+        # Ends the wait for a group to grow.
+        self._is_full = threading.Event()
+        self._is_hurried = False
         self._catching_up = threading.Lock()
         self._is_caught_up = False
 
-    def catch_up_once(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
+    def catch_up_once(self, on_progress: OnProgress = lambda _done, _total: None) -> None:
         """Bring the tables in line with the log; once it has worked, later calls return at once.
 
         A concurrent call returns at once too: a search goes on with what is there and says what it lacks.
@@ -37,29 +49,47 @@ class Upkeep:
         finally:
             self._catching_up.release()
 
+    def notice(self) -> str:
+        """What users are to know while tables are made anew, else ''."""
+        if self._stores.is_behind and self._stores.set_aside_because:
+            return f"Damaged tables are being made anew; the old ones are in {self._stores.folder.damaged}."
+        return ""
+
     def after_write(self) -> None:
-        """Start what is due, unless something is running; call after each change. Never raises."""
+        """Start what is due; call after each change. Never raises."""
         try:
-            if (self._running is None or self._running.done()) and self._is_due():
-                self._running = self._executor.submit(self._run)
+            if not self._is_due():
+                return
+            with self._asking:
+                self._is_wanted = True
+                if not self._is_active:
+                    self._running = self._executor.submit(self._run)
+                    self._is_active = True
+            if len(self._stores.waiting) >= GROUP_ROWS:
+                self._is_full.set()
         except (McpMemoryError, RuntimeError) as exc:
             # The change stands; RuntimeError is an executor that is shutting down.
             logger.warning("upkeep was put off: %s", exc)
 
     def settle(self) -> None:
-        """Wait until nothing is running and nothing is due."""
+        """Wait until nothing is running and nothing is due, or what is due has failed."""
+        self.after_write()
         while self._running is not None and not self._running.done():
+            self._is_full.set()
             self._running.result()
-            self.after_write()
+            if not self._stores.is_behind:
+                self.after_write()
 
     def finish(self) -> None:
         """Do what is due, wait for it, then accept nothing more. Safe to repeat."""
+        self._is_hurried = True
+        self._is_full.set()
         self.after_write()
         self._executor.shutdown(wait=True)
 
     def _is_due(self) -> bool:
         rebuild = any(index.keywords.wants_rebuild for index in self._stores.loaded_indices().values())
-        return rebuild or self._stores.is_behind or self._wants_optimize()
+        return rebuild or self._stores.is_behind or len(self._stores.waiting) > 0 or self._wants_optimize()
 
     def _wants_optimize(self) -> bool:
         tables = self._stores.opened_tables
@@ -67,14 +97,37 @@ class Upkeep:
 
     def _run(self) -> None:
         try:
-            if self._stores.is_behind:
+            while self._is_wanted_again():
+                if not self._is_hurried:
+                    self._is_full.wait(GROUP_S)
+                    self._is_full.clear()
+                self._do_what_is_due()
+        except BaseException:
+            self._is_active = False
+            raise
+
+    def _is_wanted_again(self) -> bool:
+        """Whether there has been a change since the last look; if not, the next one starts a run of its own."""
+        with self._asking:
+            self._is_active, self._is_wanted = self._is_wanted, False
+            return self._is_active
+
+    def _do_what_is_due(self) -> None:
+        stores = self._stores
+        try:
+            apply_waiting(stores)
+            if stores.is_behind:
                 self._is_caught_up = False
                 self.catch_up_once()
             if self._wants_optimize():
-                self._stores.tables().optimize()
-            for index in self._stores.loaded_indices().values():
+                stores.tables().optimize()
+            for index in stores.loaded_indices().values():
                 if index.keywords.wants_rebuild:
                     index.keywords.rebuild()
+        except TablesDamagedError as exc:
+            stores.damage = exc.message
+            self._is_caught_up = False
+            self.catch_up_once()
         except McpMemoryError as exc:
             # The next write tries again; searches do not depend on it.
             logger.warning("upkeep was put off: %s", exc)

@@ -113,6 +113,7 @@ def test_doctor_reports_each_part_and_each_settings_source() -> None:
 def test_doctor_mends_a_row_that_the_tables_lost(tmp_path: Path, open_memory: Opener) -> None:
     memory = open_memory()
     receipt = memory.add("I keep bees", infer=False).results[0]
+    memory.settle()
     memory.stores.tables().delete_memories([receipt.id])
     memory.close()
     result = run("doctor")

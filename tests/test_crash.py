@@ -22,39 +22,68 @@ pytestmark = pytest.mark.slow
 # Adds one memory a line until it is killed; prints each text once it is acknowledged.
 WRITER = """
 import os, signal, sys, threading
-from mcp_memory import add, store, tables
+from pathlib import Path
+from mcp_memory import apply, log, rebuild, store, swap, tables
 from mcp_memory.memory import LocalMemory
-
-moment, first = sys.argv[2], int(sys.argv[3])
 
 def die(*_given, **_named):
     os.kill(os.getpid(), signal.SIGKILL)
 
-memory = LocalMemory.open(sys.argv[1], user_id="ana", optimize_every=4)
-for number in range(first, first + 12):
-    # The first statement brings the entity, the tenth is one among many.
-    if number == first + (0 if moment == "before the entities" else 9):
-        if moment == "after the log":
-            store._update_tables = die
-        elif moment == "before the entities":
-            tables.Tables.put_entities = die
-        elif moment == "during optimize":
-            optimize = tables.Tables.optimize
-            def dying(self):
-                threading.Timer(0.004, die).start()
-                while True:
-                    optimize(self)
-            tables.Tables.optimize = dying
-            memory.stores.tables().optimize()
+def optimize_for_ever():
+    threading.Timer(0.004, die).start()
+    while True:
+        memory.stores.tables().optimize()
+
+def die_between_the_renames():
+    rename = Path.rename
+    Path.rename = lambda path, target: die() if path.name == "lancedb.new" else rename(path, target)
+    memory.rebuild()
+
+def die_at(place, name, work=lambda: None):
+    setattr(place, name, die)
+    work()
+
+MOMENTS = {
+    "before the log": lambda: die_at(log.Log, "commit"),
+    "after the log": lambda: die_at(store, "_update_index"),
+    "after the index": lambda: die_at(store, "_leave_for_tables"),
+    "before the tables": lambda: die_at(apply, "_write"),
+    "between the tables": lambda: die_at(tables.Tables, "put_entities"),
+    "after the tables": lambda: die_at(log.Log, "mark_applied"),
+    "during optimize": optimize_for_ever,
+    "during rebuild": lambda: die_at(rebuild, "write_entities", memory.rebuild),
+    "before the exchange": lambda: die_at(swap.TablesFolder, "exchange", memory.rebuild),
+    "during the exchange": die_between_the_renames,
+    "after the exchange": lambda: die_at(swap, "_sync", memory.rebuild),
+}
+memory = LocalMemory.open(sys.argv[1], user_id="ana")
+for number in range(4):
+    if number == 3:
+        MOMENTS[sys.argv[2]]()
     text = f"Statement {number} about Maria Quintela"
     memory.add(text, infer=False)
     print(text, flush=True)
+    memory.settle()
 """
+# How many memories are acknowledged and how many are stored by then.
+MOMENTS = {
+    "before the log": (3, 3),
+    "after the log": (3, 4),
+    "after the index": (3, 4),
+    "before the tables": (4, 4),
+    "between the tables": (4, 4),
+    "after the tables": (4, 4),
+    "during optimize": (3, 3),
+    "during rebuild": (3, 3),
+    "before the exchange": (3, 3),
+    "during the exchange": (3, 3),
+    "after the exchange": (3, 3),
+}
 
 
-def write_until_killed(home: Path, moment: str, first: int) -> list[str]:
+def write_until_killed(home: Path, moment: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", WRITER, str(home), moment, str(first)],
+        [sys.executable, "-c", WRITER, str(home), moment],
         capture_output=True,
         text=True,
         timeout=120,
@@ -79,21 +108,25 @@ def assert_whole(memory: LocalMemory, acknowledged: list[str]) -> None:
     assert (maria.name, maria.n_linked) == ("Maria Quintela", len(stored))
 
 
-@pytest.mark.parametrize(
-    ("moment", "n_acknowledged"), [("after the log", 9), ("before the entities", 0), ("during optimize", 9)]
-)
-def test_a_killed_writer_leaves_a_folder_that_converges(
-    tmp_path: Path, open_memory: Opener, moment: str, n_acknowledged: int
-) -> None:
-    acknowledged = write_until_killed(tmp_path / "home", moment, 0)
-    assert len(acknowledged) == n_acknowledged
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_writer_leaves_a_folder_that_converges(tmp_path: Path, open_memory: Opener, moment: str) -> None:
+    acknowledged = write_until_killed(tmp_path / "home", moment)
     memory = open_memory()
-    n_unacknowledged = len(memory.list(limit=1000)) - n_acknowledged
-    assert n_unacknowledged == (moment != "during optimize")
-    # What was applied is noted with the next change: here either the killed one, or the last acknowledged again.
-    assert len(memory.stores.log.pending().memory_ids) == 1
+    assert (len(acknowledged), len(memory.list())) == MOMENTS[moment]
+    # Their files are young: a power cut could have taken them.
+    assert len(memory.stores.log.pending().memory_ids) == len(memory.list())
     assert_whole(memory, acknowledged)
+    assert memory.verify().differences == ()
     assert memory.stores.log.pending().memory_ids == ()
+
+
+def test_a_rebuild_goes_on_where_a_killed_one_stopped(tmp_path: Path, open_memory: Opener) -> None:
+    acknowledged = write_until_killed(tmp_path / "home", "during rebuild")
+    memory = open_memory()
+    made = memory.rebuild()
+    assert (made.n_memories, made.n_entities, made.n_resumed) == (3, 1, 3)
+    assert memory.verify().differences == ()
+    assert sorted(record.text for record in memory.list()) == acknowledged
 
 
 def test_a_server_killed_while_clients_add_keeps_every_acknowledged_add(tmp_path: Path, open_memory: Opener) -> None:

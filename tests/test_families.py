@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mcp_memory.apply import embedded_form
 from mcp_memory.doctor import examine
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ConflictError, ModelUnavailableError
 from mcp_memory.families import Prompts, brought, family_of
 from mcp_memory.memory import LocalMemory
-from mcp_memory.reconcile import embedded_form
 from mcp_memory.transformer import MAX_TOKENS, Transformer
 from tests.builders import edit_json, tiny_bert, tiny_nomic, tiny_qwen, tiny_static, tiny_xlm_roberta
 from tests.conftest import Opener

@@ -158,9 +158,10 @@ def test_every_change_leaves_events_with_before_and_after(memory: LocalMemory) -
     assert added["change_id"] < deleted["change_id"]
 
 
-def test_nothing_is_pending_after_a_change_and_the_note_survives_reopening(open_memory: Opener) -> None:
+def test_nothing_is_pending_once_upkeep_is_done_and_the_note_survives_reopening(open_memory: Opener) -> None:
     memory = open_memory()
     memory.add("I keep bees with Maria Quintela", infer=False)
+    memory.settle()
     assert memory.stores.log.pending().memory_ids == ()
     memory.close()
     assert open_memory().stores.log.pending().memory_ids == ()

@@ -114,12 +114,13 @@ def test_a_server_in_trouble_leaves_the_words_searchable_and_is_asked_again(
 
 def assert_gave_way(memory: LocalMemory, raw_id: str, statement: str) -> None:
     """All there is: words that gave way to one statement, once in the log, the tables and searches."""
-    # The log has what the tables get a moment later, before the lock is free.
+    # The log has what the tables are told of a moment later, before the lock is free.
     with memory.stores.writing:
         [kept] = memory.list()
         [raw] = memory.list(states=["distilled"])
         assert len(memory.list(states=STATES)) == 2
-        assert memory.stores.tables().memory_ids() == [kept.id]
+    memory.settle()
+    assert memory.stores.tables().memory_ids() == [kept.id]
     assert kept.text == statement
     assert (raw.id, raw.superseded_by) == (raw_id, kept.id)
     assert operations(memory, kept.id) == ["distil"]
@@ -443,7 +444,8 @@ def assert_only_bees_are_left(memory: LocalMemory, deleted_id: str) -> None:
         assert texts(memory, *STATES) == sorted(["I keep bees", "The user keeps bees.", RASH])
         [bees] = memory.list()
         [deleted] = memory.list(states=["deleted"])
-        assert memory.stores.tables().memory_ids() == [bees.id]
+    memory.settle()
+    assert memory.stores.tables().memory_ids() == [bees.id]
     assert (bees.text, deleted.id, deleted.superseded_by) == ("The user keeps bees.", deleted_id, "")
     assert operations(memory, deleted_id) == ["add", "delete"]
     assert [message.content for message in log.window("ana", "python", "")] == ["I keep bees"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mcp_memory import stores
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ModelUnavailableError, StorageError
 from mcp_memory.memory import LocalMemory
@@ -68,14 +69,27 @@ def test_a_missing_a_doubled_and_a_foreign_row_are_mended(open_memory: Opener) -
     assert sorted(again.stores.tables().memory_ids()) == sorted(record.id for record in again.list())
 
 
-def test_broken_tables_stop_neither_adding_nor_searching_by_words(open_memory: Opener, tmp_path: Path) -> None:
+def test_tables_that_cannot_be_opened_stop_neither_adding_nor_searching_by_words(
+    open_memory: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory = open_memory()
     fill(memory)
     memory.close()
-    manifests = tmp_path / "home" / "lancedb" / "memories.lance" / "_versions"
-    for manifest in manifests.iterdir():
-        manifest.write_bytes(b"junk")
-    broken = open_memory()
+
+    def fails(*_given: object) -> None:
+        raise StorageError("LanceDB failed: permission denied", hint="check permissions")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores, "Tables", fails)
+        broken = open_memory()
+        assert_goes_on_by_words(broken)
+        broken.close()
+    mended = open_memory().search("lighthouse")
+    assert mended.degraded == ()
+    assert mended.hits[0].signals.semantic > 0
+
+
+def assert_goes_on_by_words(broken: LocalMemory) -> None:
     receipt = broken.add("Statement 6 about the lighthouse", infer=False).results[0]
     assert receipt.status == "added"
     assert "not yet findable by meaning" in receipt.reason
@@ -83,11 +97,6 @@ def test_broken_tables_stop_neither_adding_nor_searching_by_words(open_memory: O
     assert {hit.memory.text for hit in result.hits} >= {"Statement 6 about the lighthouse"}
     assert result.degraded == ("semantic",)
     assert "LanceDB" in result.notice
-    broken.close()
-    shutil.rmtree(tmp_path / "home" / "lancedb")
-    mended = open_memory().search("lighthouse")
-    assert mended.degraded == ()
-    assert mended.hits[0].signals.semantic > 0
 
 
 def test_a_text_that_the_model_fails_on_is_kept_and_embedded_later(
@@ -121,6 +130,7 @@ def test_a_change_after_a_failed_one_catches_up_by_itself(open_memory: Opener, m
 
         patch.setattr(memory.stores.tables(), "put_memories", fails)
         memory.add("Written while the disk was full", infer=False)
+        memory.settle()
     assert memory.stores.is_behind
     memory.add("Written when there was room again", infer=False)
     memory.close()

@@ -56,6 +56,7 @@ def test_a_move_ends_the_old_home_and_keeps_it_for_its_time(memory: LocalMemory,
 
 def test_what_ends_or_is_sighted_again_needs_no_new_vector(memory: LocalMemory, server: OllamaServer) -> None:
     receipt = move(memory, server)
+    memory.settle()
     assert not memory.stores.is_behind
     stored = memory.stores.tables().memory_ids()
     assert {receipt.id, receipt.replaced_id} <= set(stored)
@@ -193,6 +194,7 @@ def test_what_was_deleted_meanwhile_is_not_ended_and_does_not_come_back(
     assert operations(memory, graz.id) == ["distil", "delete"]
     assert texts(memory, "active", "raw", "invalid") == [TURIN]
     assert [fact.object for fact in facts_of_types(memory.stores.log, "ana", ["home"])] == ["Turin"]
+    memory.settle()
     assert memory.stores.tables().memory_ids() == [receipt.id]
     assert [hit.memory.text for hit in memory.search("Where does the user live?").hits] == [TURIN]
 

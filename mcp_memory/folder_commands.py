@@ -1,0 +1,72 @@
+"""`mcp-memory verify` and `rebuild`: what derives from the log compared with it, and made anew from it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from .console import Json, err, failing_clearly, out, print_json
+from .memory import LocalMemory
+from .records import Difference, OnProgress
+from .remote import RemoteMemory
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to those of the program."""
+    app.command()(verify)
+    app.command()(rebuild)
+
+
+def verify(as_json: Json = False) -> None:
+    """Compare every row of LanceDB, each field and vector, with the log; exits with 1 where one differs."""
+    with _memory("Comparing") as (memory, show):
+        found = memory.verify(show)
+    if as_json:
+        print_json({**asdict(found), "ok": not found.differences})
+    else:
+        for difference in found.differences:
+            out.print(_line(difference), soft_wrap=True)
+        rows = f"{found.n_memories} memories and {found.n_entities} entities"
+        if found.differences:
+            told = f"{len(found.differences)} differences in {rows}; to mend them, run: mcp-memory rebuild"
+            out.print(Text(told), soft_wrap=True)
+        else:
+            out.print(Text(f"{rows}: all as in the log"))
+    if found.differences:
+        raise typer.Exit(1)
+
+
+def rebuild(as_json: Json = False) -> None:
+    """Make LanceDB's tables and the keyword index anew from the log; a run that was ended goes on the next time."""
+    with _memory("Embedding") as (memory, show):
+        made = memory.rebuild(show)
+    if as_json:
+        print_json(asdict(made))
+        return
+    resumed = f", {made.n_resumed} of them by an earlier run" if made.n_resumed else ""
+    out.print(Text(f"made anew from the log: {made.n_memories} memories, {made.n_entities} entities{resumed}"))
+
+
+def _line(difference: Difference) -> Text:
+    where = f"{difference.table} {difference.id}".rstrip()
+    return Text.assemble(
+        (difference.flaw, "bold red"), f" {where}", f": {difference.detail}" if difference.detail else ""
+    )
+
+
+@contextmanager
+def _memory(doing: str) -> Iterator[tuple[LocalMemory | RemoteMemory, OnProgress]]:
+    """The memory of the running engine, else the opened folder, and what draws a bar; failures end the program."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+    with failing_clearly(), progress:
+        task = progress.add_task(doing, total=None)
+
+        def show(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        with RemoteMemory.of_running("cli") or LocalMemory.open(agent_id="cli") as memory:
+            yield memory, show

@@ -1,0 +1,76 @@
+"""The folder of the tables put aside or exchanged, so that a kill at any moment leaves tables that can be used."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from .errors import StorageError
+
+TABLES_NAME = "lancedb"
+_FRESH, _DAMAGED, _REPLACED = (f"{TABLES_NAME}.{state}" for state in ("new", "damaged", "old"))
+# What is derived from a log, and no use beside another one.
+DERIVED_NAMES = (TABLES_NAME, _FRESH, _REPLACED)
+
+
+class TablesFolder:
+    """Where the tables lie, and what lies beside them for a while."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / TABLES_NAME
+        # A rebuild goes on here, over several runs if need be.
+        self.fresh = home / _FRESH
+        # Tables that could not be read; kept for whoever wants to know why, until the next ones.
+        self.damaged = home / _DAMAGED
+        self._replaced = home / _REPLACED
+
+    def recover(self) -> None:
+        """Undo an exchange that was cut short, or finish it."""
+        with _failing_clearly(self.path):
+            if self.path.exists():
+                shutil.rmtree(self._replaced, ignore_errors=True)
+            elif self._replaced.exists():
+                self._replaced.rename(self.path)
+
+    def set_aside(self) -> None:
+        """Move the tables out of the way, over those of an earlier time."""
+        with _failing_clearly(self.path):
+            _remove(self.damaged)
+            if self.path.exists():
+                self.path.rename(self.damaged)
+
+    def exchange(self) -> None:
+        """Put the fresh tables in the place of the others."""
+        with _failing_clearly(self.path):
+            _remove(self._replaced)
+            if self.path.exists():
+                self.path.rename(self._replaced)
+            self.fresh.rename(self.path)
+            _sync(self.path.parent)
+            _remove(self._replaced)
+
+
+def _remove(folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def _sync(folder: Path) -> None:
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _failing_clearly(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise StorageError(
+            f"{path} cannot be moved: {exc.strerror or exc}", hint="check disk space and permissions"
+        ) from exc
