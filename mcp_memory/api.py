@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from . import errors
 from .errors import InvalidInputError, McpMemoryError
-from .records import AddResult, BackupResult, DeleteResult, OnProgress, Rebuilt, SearchResult, Verification
+from .records import AddResult, BackupResult, Check, DeleteResult, OnProgress, Rebuilt, SearchResult, Verification
 from .records import Memory as Record
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "list": TypeAdapter(list[Record]),
     "delete": TypeAdapter(DeleteResult),
     "stats": TypeAdapter(dict[str, int]),
+    "examine": TypeAdapter(list[Check]),
     "backup": TypeAdapter(BackupResult),
     "whose": TypeAdapter(dict[str, str]),
     "verify": TypeAdapter(Verification),

@@ -1,36 +1,19 @@
 """Health of an installation: each part looked at once, with `ok` or what to do about it."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
-from .backlog import count_jobs
 from .errors import FolderInUseError, McpMemoryError
-from .families import Prompts
 from .language_model import LanguageModel
 from .memory import LocalMemory
 from .place import NETWORK_ADVICE, network_warning
 from .processor import AVX2_ADVICE, try_lancedb
-from .reconcile import catch_up
+from .records import Check
+from .remote import RemoteMemory
 from .settings import Settings, load_settings, sources, unknown_names
 
 _LOW_DISK_BYTES = 1 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at. `advice` is '' where all is well; all else works without what is optional."""
-
-    name: str
-    found: str
-    advice: str = ""
-    is_optional: bool = False
-
-    @property
-    def is_ok(self) -> bool:
-        """Whether nothing has to be done."""
-        return self.is_optional or not self.advice
 
 
 def examine() -> Iterator[Check]:
@@ -54,8 +37,14 @@ def examine() -> Iterator[Check]:
         return
     if settings.rewrite_queries and settings.rewrite_model:
         yield _language_model(settings, settings.rewrite_model, "query rewriting")
+    yield from _folder()
+
+
+def _folder() -> Iterator[Check]:
+    """The data folder as the running engine sees it, else as it is found when it is opened."""
     try:
-        memory = LocalMemory.open()
+        running = RemoteMemory.of_running("doctor")
+        memory = running or LocalMemory.open()
     except FolderInUseError as exc:
         yield Check("data folder", exc.message, f"{exc.hint}; the checks of its stores were left out")
         return
@@ -63,22 +52,18 @@ def examine() -> Iterator[Check]:
         yield Check("data folder", exc.message, exc.hint)
         return
     with memory:
-        yield Check("data folder", f"{memory.settings.home}, memory of user {memory.user_id!r}")
-        for name, look in _LOOKS.items():
-            yield _guarded(name, look, memory)
+        by = f", served by engine {running.engine_pid}" if running else ""
+        yield Check("data folder", f"{memory.folder}, memory of user {memory.user_id!r}{by}")
+        try:
+            yield from memory.examine()
+        except McpMemoryError as exc:
+            yield Check("engine", exc.message, exc.hint)
 
 
 def settings_table(settings: Settings) -> list[tuple[str, str, str]]:
     """(name, value, source) of each setting in force."""
     where = sources(settings)
     return [(name, str(getattr(settings, name)), where[name]) for name in type(settings).model_fields]
-
-
-def _guarded(name: str, look: Callable[[LocalMemory], tuple[str, str]], memory: LocalMemory) -> Check:
-    try:
-        return Check(name, *look(memory))
-    except McpMemoryError as exc:
-        return Check(name, exc.message, exc.hint)
 
 
 def _settings(settings: Settings) -> Check:
@@ -120,46 +105,3 @@ def _language_model(settings: Settings, name: str = "", what_for: str = "languag
     except McpMemoryError as exc:
         return Check(what_for, exc.message, exc.hint)
     return Check(what_for, presence.found, presence.advice, is_optional=True)
-
-
-def _log(memory: LocalMemory) -> tuple[str, str]:
-    found = memory.stores.log.check()
-    counts = memory.stats()
-    if found != "ok":
-        return found, "run: mcp-memory restore, with the last backup"
-    queue = count_jobs(memory.stores.log)
-    waiting = f", {queue.n_waiting} texts waiting for extraction" if queue.n_waiting else ""
-    if queue.last_error:
-        waiting += f" (last trouble: {queue.last_error})"
-    return f"{counts.get('active', 0) + counts.get('raw', 0)} memories{waiting}", ""
-
-
-def _model(memory: LocalMemory) -> tuple[str, str]:
-    embedder = memory.stores.embedder
-    found = f"{embedder.name}, {embedder.dimension} dimensions, in {embedder.load().runtime}"
-    if (prompts := embedder.prompts) != Prompts():
-        found += f", queries after {prompts.query!r}, memories after {prompts.document!r}"
-    return found, ""
-
-
-def _tables(memory: LocalMemory) -> tuple[str, str]:
-    tables = memory.stores.tables()
-    return f"{len(tables.memory_ids())} memories, {tables.count_unindexed()} rows not yet in the scalar indices", ""
-
-
-def _coverage(memory: LocalMemory) -> tuple[str, str]:
-    stores = memory.stores
-    n_mended = catch_up(stores)
-    n_wanted, n_held = len(stores.log.searchable_ids()), len(stores.tables().memory_ids())
-    if n_wanted != n_held:
-        return f"{n_held} of {n_wanted} memories are in the tables", f"remove {stores.tables_path}, then run this again"
-    mended = f", {n_mended} rows mended just now" if n_mended else ""
-    return f"all {n_wanted} memories are in the tables{mended}", ""
-
-
-_LOOKS: dict[str, Callable[[LocalMemory], tuple[str, str]]] = {
-    "log": _log,
-    "embedding model": _model,
-    "tables": _tables,
-    "index coverage": _coverage,
-}

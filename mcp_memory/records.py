@@ -394,3 +394,18 @@ class Rebuilt:
     n_memories: int
     n_entities: int
     n_resumed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `advice` is '' where all is well; all else works without what is optional."""
+
+    name: str
+    found: str
+    advice: str = ""
+    is_optional: bool = False
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether nothing has to be done."""
+        return self.is_optional or not self.advice

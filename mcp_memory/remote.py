@@ -15,6 +15,7 @@ from .paths import data_folder
 from .records import (
     AddResult,
     BackupResult,
+    Check,
     DeleteResult,
     Filters,
     Message,
@@ -26,7 +27,7 @@ from .records import (
 from .records import Memory as Record
 from .starter import connect_or_start
 
-_READS = frozenset({"search", "list", "stats", "whose"})
+_READS = frozenset({"search", "list", "examine", "stats", "whose"})
 
 
 class RemoteMemory:
@@ -117,6 +118,16 @@ class RemoteMemory:
     def stats(self) -> dict[str, int]:
         """Numbers of this user's memories by state, entities, episodes and waiting jobs."""
         answer: dict[str, int] = self._ask("stats")
+        return answer
+
+    @property
+    def engine_pid(self) -> int:
+        """The process that answers, 0 where it is not known at present."""
+        return self._line.address.pid if self._line else 0
+
+    def examine(self) -> builtins.list[Check]:
+        """What `doctor` finds of the open folder, part by part."""
+        answer: builtins.list[Check] = self._ask("examine")
         return answer
 
     def backup(self, target: str | Path) -> BackupResult:

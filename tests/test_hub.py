@@ -156,6 +156,17 @@ def test_the_command_line_works_while_hosts_are_attached(attach: Attach) -> None
     assert "was deleted on" in failed.stderr
 
 
+def test_the_doctor_looks_through_the_running_engine(attach: Attach, home: Path) -> None:
+    host = attach("desk")
+    remember(host, "I keep bees")
+    result = CliRunner().invoke(app, ["doctor", "--json"])
+    checks = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+    assert f"served by engine {engine_of(home).pid}" in checks["data folder"]["found"]
+    assert checks["log"]["found"] == "1 memories"
+    assert "all 1 memories are in the tables" in checks["index coverage"]["found"]
+    assert result.exit_code == 0
+
+
 def test_an_engine_is_shown_and_stopped_and_hosts_go_on(attach: Attach, home: Path) -> None:
     host = attach("desk")
     remember(host, "I keep bees")
