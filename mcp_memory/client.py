@@ -9,6 +9,7 @@ from .starter import connect_or_start
 
 if TYPE_CHECKING:
     from .memory import LocalMemory
+    from .restore import RestoreResult
 
 
 class Memory(RemoteMemory):
@@ -34,3 +35,10 @@ class Memory(RemoteMemory):
         from .memory import LocalMemory
 
         return LocalMemory.open(folder, user_id=user_id, agent_id=agent_id, **settings)
+
+    @staticmethod
+    def restore(source: str | Path, folder: str | Path | None = None) -> "RestoreResult":
+        """Put a backup into a data folder that nobody holds; see `LocalMemory.restore`."""
+        from .memory import LocalMemory
+
+        return LocalMemory.restore(source, folder)

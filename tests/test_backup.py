@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -169,6 +170,23 @@ def test_a_damaged_memory_is_replaced_and_kept_with_its_write_ahead_log(
         assert texts(memory) == ["I keep bees"]
 
 
+def test_what_a_killed_engine_left_in_the_write_ahead_log_is_set_aside_too(
+    open_memory: Opener, backup: Path, home: Path, tmp_path: Path
+) -> None:
+    memory = open_memory()
+    memory.add("I keep goats", infer=False)
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for name in ("log.sqlite3", "log.sqlite3-wal"):
+        shutil.copy(home / name, killed / name)
+    assert (killed / "log.sqlite3-wal").stat().st_size
+    memory.close()
+    result = LocalMemory.restore(backup, killed)
+    with open_memory(folder=killed) as restored, open_memory(folder=result.set_aside) as before:
+        assert texts(restored) == ["I keep bees"]
+        assert texts(before) == ["I keep bees", "I keep goats", "I keep hens"]
+
+
 def test_a_lost_log_is_brought_back(open_memory: Opener, backup: Path, home: Path) -> None:
     (home / "log.sqlite3").unlink()
     LocalMemory.restore(backup, home)
@@ -333,6 +351,22 @@ def test_a_target_that_is_none_is_named_and_nothing_is_overwritten(
     with pytest.raises(InvalidInputError, match=told):
         memory.backup(tmp_path / name)
     assert target.with_name("taken.zip").read_text() == "mine"
+
+
+def test_a_disk_without_hard_links_takes_a_backup_too(
+    memory: LocalMemory, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.add("I keep bees", infer=False)
+
+    def link(*_names: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    # As memory sticks do.
+    monkeypatch.setattr(os, "link", link)
+    memory.backup(target)
+    assert list(target.parent.iterdir()) == [target]
+    with pytest.raises(InvalidInputError, match="exists"):
+        memory.backup(target)
 
 
 def test_a_name_that_is_taken_while_a_backup_is_made_is_not_overwritten(
