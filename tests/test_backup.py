@@ -335,6 +335,22 @@ def test_a_target_that_is_none_is_named_and_nothing_is_overwritten(
     assert target.with_name("taken.zip").read_text() == "mine"
 
 
+def test_a_disk_without_hard_links_takes_a_backup_too(
+    memory: Memory, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.add("I keep bees", infer=False)
+
+    def link(*_names: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    # As memory sticks do.
+    monkeypatch.setattr(os, "link", link)
+    memory.backup(target)
+    assert list(target.parent.iterdir()) == [target]
+    with pytest.raises(InvalidInputError, match="exists"):
+        memory.backup(target)
+
+
 def test_a_name_that_is_taken_while_a_backup_is_made_is_not_overwritten(
     memory: Memory, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
