@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -167,6 +168,23 @@ def test_a_damaged_memory_is_replaced_and_kept_with_its_write_ahead_log(
     assert (Path(result.set_aside) / "log.sqlite3").read_bytes() == content
     with open_memory() as memory:
         assert texts(memory) == ["I keep bees"]
+
+
+def test_what_a_killed_engine_left_in_the_write_ahead_log_is_set_aside_too(
+    open_memory: Opener, backup: Path, home: Path, tmp_path: Path
+) -> None:
+    memory = open_memory()
+    memory.add("I keep goats", infer=False)
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for name in ("log.sqlite3", "log.sqlite3-wal"):
+        shutil.copy(home / name, killed / name)
+    assert (killed / "log.sqlite3-wal").stat().st_size
+    memory.close()
+    result = Memory.restore(backup, killed)
+    with open_memory(folder=killed) as restored, open_memory(folder=result.set_aside) as before:
+        assert texts(restored) == ["I keep bees"]
+        assert texts(before) == ["I keep bees", "I keep goats", "I keep hens"]
 
 
 def test_a_lost_log_is_brought_back(open_memory: Opener, backup: Path, home: Path) -> None:
