@@ -153,13 +153,13 @@ class Stress:
                 result = await client.call_tool(tool, arguments)
             except MCPError as exc:
                 said = str(exc)
-                if "repeat" in said:
-                    self.outcome.n_repeated += 1
-                    continue
             else:
                 if not result.is_error:
                     return dict(result.structured_content or {})
                 said = " ".join(getattr(block, "text", "") for block in result.content)
+            if "repeat" in said:
+                self.outcome.n_repeated += 1
+                continue
             self.outcome.errors.append(f"{tool}: {said}")
             await anyio.sleep(_AFTER_ERROR_S)
         self.outcome.errors.append(f"{tool} {arguments} was given up after {_MAX_TRIES} tries")
