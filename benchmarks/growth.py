@@ -31,8 +31,8 @@ from texts import questions, sentence
 
 from mcp_memory import Memory
 from mcp_memory.embedder import Embedder
-from mcp_memory.stores import LOG_NAME, TABLES_NAME
 
+LOG_NAME, TABLES_NAME = "log.sqlite3", "lancedb"
 N_QUESTIONS = 40
 N_ROUNDS = 5
 CLIENTS = (1, 2, 4)
