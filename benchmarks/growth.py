@@ -31,9 +31,8 @@ from texts import questions, sentence
 
 from mcp_memory.embedder import Embedder
 from mcp_memory.memory import LocalMemory
-from mcp_memory.stores import LOG_NAME
-from mcp_memory.swap import TABLES_NAME
 
+LOG_NAME, TABLES_NAME = "log.sqlite3", "lancedb"
 N_QUESTIONS = 40
 N_ROUNDS = 5
 CLIENTS = (1, 2, 4)
