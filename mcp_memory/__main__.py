@@ -16,7 +16,7 @@ def main() -> None:
         case ["serve", "--standby"]:
             from .standby import serve as run
         case ["engine", "run"]:
-            from .hub import run
+            from .launch import run
         case _:
             from .cli import app as run
     gc.enable()

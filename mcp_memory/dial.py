@@ -22,7 +22,7 @@ PREFIX = "MCP_MEMORY_"
 USER_VARIABLE = "MCP_MEMORY_USER_ID"
 ENGINE_GONE = "the memory engine went away before it answered"
 _CONNECT_S = 5.0
-_ANSWER_S = 30.0
+_ANSWER_S = 10.0
 
 
 class Line:
@@ -59,6 +59,20 @@ def own_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]
     }
 
 
+def _may_run(pid: int) -> bool:
+    """Whether there is such a process; its port may be somebody else's by now."""
+    if os.name != "posix":
+        # There a signal 0 would end it.
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
 def connect(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") -> Line | None:
     """A connection to the engine that runs, None where none does; '' means the user that the environment names.
 
@@ -66,7 +80,7 @@ def connect(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") ->
         McpMemoryError: the engine refuses; what it said.
     """
     address = published(home)
-    if address is None:
+    if address is None or not _may_run(address.pid):
         return None
     try:
         connection = socket.create_connection((HOST, address.port), _CONNECT_S)

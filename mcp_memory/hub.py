@@ -25,13 +25,12 @@ from .address import Address
 from .api import answer_calls
 from .dial import USER_VARIABLE, own_variables
 from .engine import Engine
-from .errors import FolderInUseError, McpMemoryError
+from .errors import McpMemoryError
 from .folder import DataFolder
 from .memory import LocalMemory
 from .server import build_server
 from .settings import Settings, for_client, load_settings, variables_of_a_client
 from .socket_lines import SocketLines
-from .starter import HELD_ELSEWHERE
 from .version import __version__
 from .wire import ReadLine, WriteLine, serve_lines
 
@@ -191,17 +190,13 @@ def _differences(ours: Mapping[str, str], theirs: Mapping[str, Any]) -> str:
     )
 
 
-def run() -> None:
-    """Be the engine of the data folder that the settings name, until nobody needs it."""
+def run(folder: DataFolder) -> None:
+    """Be the engine of a folder that this process holds, until nobody needs it."""
     for name in variables_of_a_client():
         # They are those of whoever started it; every client brings its own.
         os.environ.pop(name, None)
     try:
-        settings = load_settings()
-        folder = DataFolder(settings.home)
-    except FolderInUseError as exc:
-        print(exc.message, file=sys.stderr, flush=True)
-        os._exit(HELD_ELSEWHERE)
+        settings = load_settings(home=folder.path)
     except McpMemoryError as exc:
         print(f"{exc.message} ({exc.hint})", file=sys.stderr, flush=True)
         os._exit(1)

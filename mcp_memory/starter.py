@@ -29,7 +29,7 @@ _START_S = 30.0
 # An engine that is told to leave lets its calls end first, and a command of the terminal is done in some seconds.
 _HELD_S = 15.0
 _LOOK_EVERY_S = 0.005
-_HELD_AGAIN_S = 0.1
+_HELD_AGAIN_S = 1.0
 # How often one may be ended from outside while it starts.
 _MAX_KILLED = 3
 _LAST_WORDS_S = 1.0
@@ -46,7 +46,7 @@ def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str
     """
     own = Program(__version__, (sys.executable, *_ENTRY))
     _record(home, own)
-    began = time.monotonic()
+    began = start_at = time.monotonic()
     program = _newest(home, own)
     started: _Started | None = None
     n_killed = 0
@@ -56,11 +56,12 @@ def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str
         if line := connect(home, kind, user_id=user_id, agent_id=agent_id):
             return line
         if started is None:
-            started = _Started(home, program)
+            if time.monotonic() >= start_at:
+                started = _Started(home, program)
         elif (status := started.status()) is not None:
             if status in _TRY_AGAIN and time.monotonic() - began < _HELD_S:
                 # Another engine is about to listen or to end, or a command of the terminal is about to end.
-                time.sleep(_HELD_AGAIN_S)
+                start_at = time.monotonic() + _HELD_AGAIN_S
             elif status < 0 and n_killed < _MAX_KILLED:
                 n_killed += 1
             elif status not in _TRY_AGAIN and program != own:
