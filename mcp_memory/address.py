@@ -1,4 +1,7 @@
-"""Where the engine of a data folder listens, and which program starts it: two files. Standard library only."""
+"""Who serves a data folder: where the engine listens, who holds the folder, which program is started. Small files.
+
+Standard library only.
+"""
 
 import contextlib
 import json
@@ -10,6 +13,7 @@ from typing import Any
 
 FILE_NAME = "engine.json"
 PROGRAM_NAME = "program.json"
+OWNER_NAME = "owner.json"
 HOST = "127.0.0.1"
 # The first line of a connection and its answer are frozen: any shim works with any engine.
 PREAMBLE_VERSION = 1
@@ -64,6 +68,14 @@ def withdraw(home: Path, address: Address) -> None:
             (home / FILE_NAME).unlink()
 
 
+def holder_of(home: Path) -> int:
+    """The process that says it holds a folder, 0 where none does; it may be gone."""
+    try:
+        return int(json.loads((home / OWNER_NAME).read_text(encoding="utf-8"))["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+
+
 def recorded_program(home: Path) -> Program | None:
     """The program that a folder names, None where it names none that can be read."""
     try:
@@ -101,6 +113,20 @@ def _order(version: str) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
     rest = version[release.end() :]
     stage = re.match(r"[._-]?(dev|a|b|rc)", rest, re.IGNORECASE)
     return tuple(numbers), _STAGES.index(stage[1].lower() if stage else ""), tuple(map(int, re.findall(r"\d+", rest)))
+
+
+def may_run(pid: int) -> bool:
+    """Whether there is such a process; its port may be somebody else's by now."""
+    if os.name != "posix":
+        # There a signal 0 would end it.
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Literal
 
-from .address import HOST, PREAMBLE_VERSION, Address, published
+from .address import HOST, PREAMBLE_VERSION, Address, may_run, published
 from .errors import McpMemoryError
 from .paths import HOME_VARIABLE
 from .version import __version__
@@ -59,20 +59,6 @@ def own_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]
     }
 
 
-def _may_run(pid: int) -> bool:
-    """Whether there is such a process; its port may be somebody else's by now."""
-    if os.name != "posix":
-        # There a signal 0 would end it.
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
-
-
 def connect(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") -> Line | None:
     """A connection to the engine that runs, None where none does; '' means the user that the environment names.
 
@@ -80,7 +66,7 @@ def connect(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") ->
         McpMemoryError: the engine refuses; what it said.
     """
     address = published(home)
-    if address is None or not _may_run(address.pid):
+    if address is None or not may_run(address.pid):
         return None
     try:
         connection = socket.create_connection((HOST, address.port), _CONNECT_S)

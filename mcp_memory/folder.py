@@ -7,18 +7,16 @@ import logging
 import os
 import stat
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
-from .address import published
+from .address import OWNER_NAME, holder_of, published
 from .errors import FolderInUseError, McpMemoryError, StorageError
 from .place import NETWORK_ADVICE, check_hard_links, is_full, network_warning, no_locks
 
 logger = logging.getLogger(__name__)
 
 LOCK_NAME = "lock"
-OWNER_NAME = "owner.json"
 _ELSEWHERE = "set MCP_MEMORY_HOME to another folder"
 
 
@@ -64,15 +62,6 @@ class DataFolder:
             self._lock.release()
 
 
-def read_owner(path: Path) -> dict[str, Any]:
-    """What the holder of a folder wrote about itself, {} where there is nothing readable."""
-    try:
-        found = json.loads((path / OWNER_NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def _keep_others_out(path: Path) -> None:
     mode = stat.S_IMODE(path.stat().st_mode)
     # What its owner may do stays: whoever made it read-only meant it.
@@ -81,9 +70,9 @@ def _keep_others_out(path: Path) -> None:
 
 
 def _in_use(path: Path) -> FolderInUseError:
-    owner = read_owner(path).get("pid")
+    owner = holder_of(path)
     # Whoever holds a folder on a full disk could not say so, and an earlier holder may have left its name.
-    holder = owner if isinstance(owner, int) and _is_running(owner) else None
+    holder = owner if owner and _is_running(owner) else None
     engine = published(path)
     if engine is not None and engine.pid == holder:
         return FolderInUseError(

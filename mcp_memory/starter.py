@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .address import Program, is_newer, published, record_program, recorded_program
+from .address import Program, holder_of, is_newer, may_run, published, record_program, recorded_program
 from .control import retire
 from .dial import Kind, Line, connect
 from .errors import StorageError
@@ -29,7 +29,7 @@ _START_S = 30.0
 # An engine that is told to leave lets its calls end first, and a command of the terminal is done in some seconds.
 _HELD_S = 15.0
 _LOOK_EVERY_S = 0.005
-_HELD_AGAIN_S = 1.0
+_HELD_AGAIN_S = 5.0
 # How often one may be ended from outside while it starts.
 _MAX_KILLED = 3
 _LAST_WORDS_S = 1.0
@@ -56,11 +56,11 @@ def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str
         if line := connect(home, kind, user_id=user_id, agent_id=agent_id):
             return line
         if started is None:
-            if time.monotonic() >= start_at:
+            # Whoever holds the folder is starting or ending as an engine, or is a command that is done soon.
+            if time.monotonic() >= start_at or not _is_held(home):
                 started = _Started(home, program)
         elif (status := started.status()) is not None:
             if status in _TRY_AGAIN and time.monotonic() - began < _HELD_S:
-                # Another engine is about to listen or to end, or a command of the terminal is about to end.
                 start_at = time.monotonic() + _HELD_AGAIN_S
             elif status < 0 and n_killed < _MAX_KILLED:
                 n_killed += 1
@@ -72,6 +72,12 @@ def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str
             started = None
         time.sleep(_LOOK_EVERY_S)
     raise StorageError(f"the engine did not start within {_START_S:.0f} s", hint="run: mcp-memory doctor")
+
+
+def _is_held(home: Path) -> bool:
+    """Whether a process that lives says it holds the folder; its number may be another's by now."""
+    holder = holder_of(home)
+    return bool(holder) and may_run(holder)
 
 
 def _record(home: Path, own: Program) -> None:

@@ -25,7 +25,8 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_python_example_runs(tmp_path: Path) -> None:
+def test_the_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_MEMORY_ENGINE_IDLE_S", "0")
     [example] = blocks("python")
     done = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False

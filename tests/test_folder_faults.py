@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from mcp_memory import address
-from mcp_memory.address import HOST, Address
+from mcp_memory.address import HOST, OWNER_NAME, Address
 from mcp_memory.dial import connect
 from mcp_memory.errors import FolderInUseError, McpMemoryError, StorageError
-from mcp_memory.folder import LOCK_NAME, OWNER_NAME, DataFolder
+from mcp_memory.folder import LOCK_NAME, DataFolder
 from mcp_memory.memory import LocalMemory
 from tests.conftest import Clock, Opener
 from tests.ollama_server import OllamaServer, facts
