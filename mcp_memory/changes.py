@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -10,6 +10,8 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from . import schema
 from .records import SEARCHABLE, Change, Entity, Memory
 from .schema import aliases, entities, entity_links, episodes, events, facts, jobs, memories, messages, profiles
+
+T = TypeVar("T")
 
 WINDOW_SIZE = 10
 _MAX_VARIABLES = 500
@@ -251,7 +253,7 @@ def rows_by_id(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+def batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:
     """The ids in parts small enough for one statement."""
     for start in range(0, len(ids), _MAX_VARIABLES):
         yield ids[start : start + _MAX_VARIABLES]

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .address import Address, published
+from .address import Address, holder_of, may_run, published
 from .dial import connect
 from .errors import StorageError
 
@@ -40,13 +40,13 @@ def retire(home: Path, address: Address) -> None:
 
 
 def wait_until_gone(home: Path, pid: int) -> None:
-    """Wait until a folder does not name this engine any more.
+    """Wait until an engine has let go of its folder, which it does last.
 
     Raises:
         StorageError: it stays.
     """
     deadline = time.monotonic() + _LEAVE_S
-    while (address := published(home)) and address.pid == pid:
+    while may_run(pid) and pid in ((address := published(home)) and address.pid, holder_of(home)):
         if time.monotonic() > deadline:
             raise StorageError(f"engine {pid} does not end", hint=f"end process {pid}")
         time.sleep(_LOOK_EVERY_S)

@@ -8,10 +8,11 @@ import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, func, select
+from sqlalchemy import ColumnElement, Connection, case, delete, func, select
 
 from .changes import WINDOW_SIZE, Committed, batches, rows_by_id, write
 from .log_file import LogFile, write_meta
@@ -22,6 +23,7 @@ _APPLIED, _IN_USE = "applied_through", "tables_in_use"
 # LanceDB leaves it to the operating system to write its files. Linux does so within 35 s by default, other systems
 # sooner; twice that, and what was written then survives a power cut.
 SAFE_AGE_S = 70.0
+_EVENTS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,24 @@ class Log(LogFile):
         with self.writing() as connection:
             self._record_applied(connection)
             return write(connection, change)
+
+    def drop_events(self, before: datetime) -> int:
+        """Drop some of the oldest events, those from before a time; returns how many, 0 when none is left.
+
+        What LanceDB still has to learn is kept, and so is all current state: sightings are part of that.
+        """
+        recorded = int(self.get_meta(_APPLIED) or 0)
+        with self.writing() as connection:
+            oldest = connection.execute(
+                select(events.c.sequence, events.c.at)
+                .where(events.c.operation != "sight")
+                .order_by(events.c.sequence)
+                .limit(_EVENTS_AT_ONCE)
+            ).all()
+            old = [row.sequence for row in oldest if row.at < before and row.sequence < recorded]
+            for part in batches(old):
+                connection.execute(delete(events).where(events.c.sequence.in_(part)))
+        return len(old)
 
     # What LanceDB still has to learn
 

@@ -18,6 +18,10 @@ from .version import __version__
 
 _PROGRAM = "schema_program"
 
+# Twice the size at which SQLite folds it by itself.
+_LARGE_WAL_BYTES = 8_000_000
+_BUSY_MS = 5000
+
 
 class LogFile:
     """An open file. Reads come from any thread; the caller lets one thread write at a time."""
@@ -73,6 +77,24 @@ class LogFile:
         with self.writing() as connection:
             for key, value in values.items():
                 write_meta(connection, key, value)
+
+    def fold_wal(self) -> None:
+        """Fold the WAL into the file and empty it, when it has become large; call while nothing is being written.
+
+        SQLite folds it by itself, but never makes it smaller, and not at all while one reader follows the other.
+        """
+        try:
+            is_large = self.path.with_name(f"{self.path.name}-wal").stat().st_size > _LARGE_WAL_BYTES
+        except OSError:
+            return
+        if is_large:
+            with self.reading() as connection:
+                # A reader that takes long would hold every writer up: it is for the next time then.
+                connection.exec_driver_sql("PRAGMA busy_timeout=0")
+                try:
+                    connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+                finally:
+                    connection.exec_driver_sql(f"PRAGMA busy_timeout={_BUSY_MS}")
 
     def check(self) -> str:
         """'ok', or what SQLite's own check finds wrong with the file."""
@@ -158,7 +180,7 @@ def configure(connection: sqlite3.Connection) -> None:
     """
     cursor = connection.cursor()
     # Before the mode, which may have to wait for another connection's change of it.
-    for pragma in ("busy_timeout=5000", "synchronous=FULL"):
+    for pragma in (f"busy_timeout={_BUSY_MS}", "synchronous=FULL"):
         cursor.execute(f"PRAGMA {pragma}")
     mode = cursor.execute("PRAGMA journal_mode=WAL").fetchone()[0]
     if mode != "wal":

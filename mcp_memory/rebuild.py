@@ -50,6 +50,7 @@ def _rebuild(stores: Stores, on_progress: OnProgress) -> Rebuilt:
     on_progress(done, total)
     for ids, write in ((memory_ids, write_memories), (entity_ids, write_entities)):
         for start in range(0, len(ids), BATCH):
+            stores.check_open()
             write(stores, fresh, ids[start : start + BATCH])
             done += len(ids[start : start + BATCH])
             on_progress(done, total)

@@ -43,6 +43,7 @@ def _bring_in_line(stores: Stores, on_progress: OnProgress) -> int:
     done, total = 0, len(memory_ids) + len(entity_ids)
     for ids, write in ((memory_ids, write_memories), (entity_ids, write_entities)):
         for start in range(0, len(ids), BATCH):
+            stores.check_open()
             with stores.writing:
                 write(stores, tables, ids[start : start + BATCH])
             done += len(ids[start : start + BATCH])

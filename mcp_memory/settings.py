@@ -80,6 +80,9 @@ class Settings(BaseSettings):
     rewrite_model: str = Field("", description="the model that does; '' means llm_model, a smaller one is faster")
     rewrite_wait_s: float = Field(1.5, ge=0.05, le=30, description="longest that a search waits for it")
     engine_idle_s: float = Field(600.0, ge=0, le=1e6, description="how long the engine stays after its last client")
+    keep_events_days: int = Field(
+        1095, ge=0, le=36500, description="days for which the history of changes is kept; 0 means for good"
+    )
     optimize_every: int = Field(32, ge=1, description="writes after which LanceDB is compacted")
 
     @property

@@ -44,6 +44,7 @@ class Stores:
         self.writing = threading.RLock()
         self.applying = threading.RLock()
         self.rebuilding = threading.Lock()
+        self._is_closing = False
         # What the tables are to learn of the changes since they were last written.
         self.waiting = Waiting()
         self.folder = TablesFolder(settings.home)
@@ -239,8 +240,18 @@ class Stores:
         """The indices in memory, by user."""
         return dict(self._indices)
 
+    def check_open(self) -> None:
+        """Long work asks between its batches whether it is to go on.
+
+        Raises:
+            StorageError: the stores are being closed.
+        """
+        if self._is_closing:
+            raise StorageError("the memory is being closed", hint="open it again: the work goes on where it stopped")
+
     def close(self) -> None:
         """Wait for a change in progress, have everything on the disk, close the log for good. Safe to repeat."""
+        self._is_closing = True
         with self.applying, self.writing:
             if self._tables and self.are_tables_checked and not self.damage:
                 # What cannot be brought to the disk is compared with the log the next time.

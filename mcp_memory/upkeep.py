@@ -2,7 +2,9 @@
 
 import logging
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
 
 from .apply import apply_waiting
 from .errors import McpMemoryError
@@ -17,6 +19,7 @@ logger = logging.getLogger(__name__)
 # many rows it has, and leaves a small file behind.
 GROUP_ROWS = 256
 GROUP_S = 0.2
+_EVENTS_EVERY_S = 3600.0
 
 
 class Upkeep:
@@ -33,6 +36,7 @@ class Upkeep:
         self._is_hurried = False
         self._catching_up = threading.Lock()
         self._is_caught_up = False
+        self._events_looked_at_s: float | None = None
 
     def catch_up_once(self, on_progress: OnProgress = lambda _done, _total: None) -> None:
         """Bring the tables in line with the log; once it has worked, later calls return at once.
@@ -95,6 +99,18 @@ class Upkeep:
         tables = self._stores.opened_tables
         return tables is not None and tables.n_unoptimized >= self._stores.settings.optimize_every
 
+    def _drop_old_events(self) -> None:
+        """Drop what the history need not keep, after the first write and then once an hour."""
+        days, now = self._stores.settings.keep_events_days, time.monotonic()
+        if not days or (self._events_looked_at_s is not None and now - self._events_looked_at_s < _EVENTS_EVERY_S):
+            return
+        self._events_looked_at_s = now
+        before = self._stores.clock() - timedelta(days=days)
+        is_any_left = True
+        while is_any_left:
+            with self._stores.writing:
+                is_any_left = self._stores.log.drop_events(before) > 0
+
     def _run(self) -> None:
         try:
             while self._is_wanted_again():
@@ -124,6 +140,9 @@ class Upkeep:
             for index in stores.loaded_indices().values():
                 if index.keywords.wants_rebuild:
                     index.keywords.rebuild()
+            with stores.writing:
+                stores.log.fold_wal()
+            self._drop_old_events()
         except TablesDamagedError as exc:
             stores.damage = exc.message
             self._is_caught_up = False

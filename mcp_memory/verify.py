@@ -55,6 +55,7 @@ def _of_table(
     missing = {difference.id for difference in found if difference.flaw == "missing"}
     held = [identifier for identifier in ids if identifier not in missing]
     for start in range(0, len(held), BATCH):
+        stores.check_open()
         with stores.applying, stores.writing:
             # A row that waits would look like one that is missing.
             apply_waiting(stores)

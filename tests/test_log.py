@@ -1,5 +1,6 @@
 """The SQLite log: schema and migrations, the message window, events, durability settings, errors."""
 
+import contextlib
 import shutil
 import sqlite3
 from contextlib import closing
@@ -8,12 +9,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, inspect
 
-from mcp_memory import schema
+from mcp_memory import log_file, schema
 from mcp_memory.errors import StorageError
 from mcp_memory.log import Log
 from mcp_memory.log_file import configure
 from mcp_memory.memory import LocalMemory
-from tests.conftest import Opener
+from tests.conftest import Clock, Opener
 
 
 def test_the_migrations_make_the_tables_that_the_code_reads(tmp_path: Path) -> None:
@@ -181,3 +182,52 @@ def test_a_write_that_fails_changes_nothing(memory: LocalMemory, monkeypatch: py
     assert "goats" not in str(caught.value.__cause__)
     assert [record.text for record in memory.list()] == ["I keep bees"]
     assert [hit.memory.text for hit in memory.search("goats bees").hits] == ["I keep bees"]
+
+
+def test_old_events_are_dropped_and_current_state_is_kept(open_memory: Opener, clock: Clock) -> None:
+    memory = open_memory(keep_events_days=30)
+    known = memory.add("I keep bees", infer=False, observed_at="2026-06-01").results[0]
+    memory.add("I keep bees", infer=False, observed_at="2026-06-10")
+    memory.close()
+    clock.advance(days=31)
+    memory = open_memory(keep_events_days=30)
+    memory.add("I keep hens", infer=False)
+    memory.settle()
+    assert [event["operation"] for event in memory.stores.log.get_events(known.id)] == ["sight"]
+    assert sorted(record.text for record in memory.list()) == ["I keep bees", "I keep hens"]
+    assert memory.verify().differences == ()
+
+
+def test_events_are_kept_for_good_where_that_is_set(open_memory: Opener, clock: Clock) -> None:
+    memory = open_memory(keep_events_days=0)
+    receipt = memory.add("I keep bees", infer=False).results[0]
+    memory.close()
+    clock.advance(days=30_000)
+    memory = open_memory(keep_events_days=0)
+    memory.add("I keep hens", infer=False)
+    memory.settle()
+    assert [event["operation"] for event in memory.stores.log.get_events(receipt.id)] == ["add"]
+
+
+def test_what_the_tables_have_to_learn_is_no_old_event(open_memory: Opener, clock: Clock) -> None:
+    memory = open_memory()
+    memory.add("I keep bees", infer=False)
+    clock.advance(days=10)
+    assert memory.stores.log.drop_events(clock.now) == 0
+    assert len(memory.stores.log.pending().memory_ids) <= 1
+
+
+def test_the_wal_is_made_small_again_after_readers_kept_it_large(
+    memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_file, "_LARGE_WAL_BYTES", 100_000)
+    wal = home / "log.sqlite3-wal"
+    with contextlib.closing(sqlite3.connect(home / "log.sqlite3")) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM memories").fetchone()
+        for number in range(4):
+            memory.add(f"Statement {number} " + "about boats " * 2000, infer=False)
+        assert wal.stat().st_size > 100_000
+    memory.add("One more", infer=False)
+    memory.settle()
+    assert wal.stat().st_size <= 100_000
