@@ -46,10 +46,16 @@ def wait_until_gone(home: Path, pid: int) -> None:
         StorageError: it stays.
     """
     deadline = time.monotonic() + _LEAVE_S
-    while may_run(pid) and pid in ((address := published(home)) and address.pid, holder_of(home)):
+    while _is_at_work(home, pid):
         if time.monotonic() > deadline:
             raise StorageError(f"engine {pid} does not end", hint=f"end process {pid}")
         time.sleep(_LOOK_EVERY_S)
+
+
+def _is_at_work(home: Path, pid: int) -> bool:
+    address = published(home)
+    is_named = (address is not None and address.pid == pid) or holder_of(home) == pid
+    return is_named and may_run(pid)
 
 
 def _asked(home: Path, order: str) -> dict[str, Any] | None:

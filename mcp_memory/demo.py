@@ -69,8 +69,8 @@ def _first_known(group: BaseExceptionGroup[BaseException]) -> McpMemoryError | N
 
 def _environment(settings: Settings, home: str) -> dict[str, str]:
     passed_on = {f"{PREFIX}{name.upper()}": str(getattr(settings, name)) for name in _PASSED_ON}
-    # Where the demo is ended in its middle, the engine goes with its client.
-    demo = {"HOME": home, "USER_ID": "demo", "ADD_WAIT_S": str(_WAIT_S), "ENGINE_IDLE_S": "0"}
+    # Where the demo is ended in its middle, the engine goes soon after its client.
+    demo = {"HOME": home, "USER_ID": "demo", "ADD_WAIT_S": str(_WAIT_S), "ENGINE_IDLE_S": "10"}
     return {**os.environ, **passed_on, **{PREFIX + name: value for name, value in demo.items()}}
 
 

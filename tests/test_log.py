@@ -218,7 +218,7 @@ def test_what_the_tables_have_to_learn_is_no_old_event(open_memory: Opener, cloc
 
 
 def test_the_wal_is_made_small_again_after_readers_kept_it_large(
-    memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch
+    memory: LocalMemory, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_file, "_LARGE_WAL_BYTES", 100_000)
     wal = home / "log.sqlite3-wal"
