@@ -51,7 +51,7 @@ def _coverage(stores: Stores) -> tuple[str, str]:
     n_mended = catch_up(stores)
     n_wanted, n_held = len(stores.log.searchable_ids()), len(stores.tables().memory_ids())
     if n_wanted != n_held:
-        return f"{n_held} of {n_wanted} memories are in the tables", f"remove {stores.tables_path}, then run this again"
+        return f"{n_held} of {n_wanted} memories are in the tables", "run: mcp-memory rebuild"
     mended = f", {n_mended} rows mended just now" if n_mended else ""
     return f"all {n_wanted} memories are in the tables{mended}", ""
 
