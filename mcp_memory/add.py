@@ -7,6 +7,7 @@ from .backlog import is_to_be_read
 from .extract import verbatim
 from .records import AddResult, Change, Episode, Job, JobTask, Receipt
 from .stores import Stores
+from .turns import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +18,10 @@ class Added:
     job_id: str = ""
 
 
-def add(episode: Episode, stores: Stores) -> Added:
+def add(episode: Episode, stores: Stores, turn: Turn) -> Added:
     """Remember an episode; when this returns, it is durable and the next search finds it.
+
+    What takes long is done at once, what is written when it is its turn.
 
     Raises:
         StorageError: the log could not write; nothing was remembered.
@@ -26,7 +29,7 @@ def add(episode: Episode, stores: Stores) -> Added:
     index = stores.index_of(episode.owner.user_id)
     drafts = verbatim(episode, languages=index.languages, known_names=index.names)
     vectors = embed(drafts, episode, stores)
-    with stores.writing:
+    with turn.served(), stores.writing:
         known = same_text(drafts, episode, stores, ("active", "raw"))
         resolution = resolve(drafts, known, episode, stores, vectors)
         change_id = stores.ids.next(episode.created_at)

@@ -31,6 +31,14 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class Holder:
+    """A process that holds a folder: an engine, or one that works on it by itself."""
+
+    pid: int
+    is_engine: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """The newest program that has worked on a data folder: its version and the command that runs it."""
 
@@ -68,12 +76,13 @@ def withdraw(home: Path, address: Address) -> None:
             (home / FILE_NAME).unlink()
 
 
-def holder_of(home: Path) -> int:
-    """The process that says it holds a folder, 0 where none does; it may be gone."""
+def holder_of(home: Path) -> Holder | None:
+    """The process that says it holds a folder, None where none does; it may be gone, and its number another's."""
     try:
-        return int(json.loads((home / OWNER_NAME).read_text(encoding="utf-8"))["pid"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0
+        found = json.loads((home / OWNER_NAME).read_text(encoding="utf-8"))
+        return Holder(int(found["pid"]), bool(found.get("is_engine")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def recorded_program(home: Path) -> Program | None:

@@ -21,6 +21,7 @@ from . import errors
 from .errors import InvalidInputError, McpMemoryError
 from .records import AddResult, BackupResult, Check, DeleteResult, OnProgress, Rebuilt, SearchResult, Verification
 from .records import Memory as Record
+from .turns import Turn
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -45,6 +46,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
 }
 # Of all clients together, each of whom asks one thing at a time.
 _THREADS = anyio.CapacityLimiter(256)
+_CHANGES = frozenset({"add", "delete"})
 # Those that say how far they are.
 _LONG = frozenset({"verify", "rebuild"})
 _TELL_EVERY_S = 0.1
@@ -91,12 +93,17 @@ async def answer_calls(
             await write_line(b'{"id": null, "error": {"code": "invalid_input", "message": "no call", "hint": ""}}\n')
             continue
 
-        def work(number: int = number, method: str = method, given: dict[str, Any] = given) -> bytes:
+        turn = engine.next_turn(settings) if method in _CHANGES else Turn()
+
+        def work(number: int = number, method: str = method, given: dict[str, Any] = given, turn: Turn = turn) -> bytes:
             if method in _LONG:
                 given = given | {"on_progress": _teller(number, write_line)}
-            return _answered(lambda: engine.memory_of(settings, agent_id), method, given)
+            return _answered(lambda: engine.memory_of(settings, agent_id, turn), method, given)
 
-        answered = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_THREADS)
+        try:
+            answered = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_THREADS)
+        finally:
+            turn.leave()
         await write_line(b'{"id": %d, %b}\n' % (number, answered))
 
 

@@ -18,17 +18,19 @@ class Memory(RemoteMemory):
     It can be closed, used in a `with` block, and called from several threads.
     """
 
-    def __init__(self, *, user_id: str = "", agent_id: str = "python") -> None:
+    def __init__(self, *, user_id: str = "", agent_id: str = "") -> None:
         """Connect to the engine, which is started where none runs.
 
         Raises:
             McpMemoryError: it cannot be started, or refuses.
         """
-        super().__init__(lambda: connect_or_start(data_folder(), "api", user_id=user_id, agent_id=agent_id))
+        super().__init__(
+            lambda: connect_or_start(data_folder(), "api", user_id=user_id, agent_id=agent_id, name="python")
+        )
 
     @staticmethod
     def local(
-        folder: str | Path | None = None, *, user_id: str = "", agent_id: str = "python", **settings: Any
+        folder: str | Path | None = None, *, user_id: str = "", agent_id: str = "", **settings: Any
     ) -> "LocalMemory":
         """The memory in a folder that this process opens by itself and holds; see `LocalMemory.open`."""
         # Imported here: whoever connects needs none of the stores.

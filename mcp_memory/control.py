@@ -30,12 +30,12 @@ def stop(home: Path) -> dict[str, Any] | None:
 
 
 def retire(home: Path, address: Address) -> None:
-    """End an engine of an older program, unless somebody else has.
+    """End the engine at this address, of an older program, unless somebody else has.
 
     Raises:
         StorageError: it does not end.
     """
-    if published(home) == address and _asked(home, "stop"):
+    if _asked(home, "stop", address):
         wait_until_gone(home, address.pid)
 
 
@@ -54,12 +54,13 @@ def wait_until_gone(home: Path, pid: int) -> None:
 
 def _is_at_work(home: Path, pid: int) -> bool:
     address = published(home)
-    is_named = (address is not None and address.pid == pid) or holder_of(home) == pid
+    holder = holder_of(home)
+    is_named = pid in (address and address.pid, holder and holder.pid)
     return is_named and may_run(pid)
 
 
-def _asked(home: Path, order: str) -> dict[str, Any] | None:
-    line = connect(home, "control")
+def _asked(home: Path, order: str, address: Address | None = None) -> dict[str, Any] | None:
+    line = connect(home, "control", address=address)
     if line is None:
         return None
     try:

@@ -7,10 +7,11 @@ is MCP, or the calls of `remote`, or an order of `control`.
 import contextlib
 import json
 import os
+import select
 import socket
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from .address import HOST, PREAMBLE_VERSION, Address, may_run, published
 from .errors import McpMemoryError
@@ -21,6 +22,7 @@ Kind = Literal["mcp", "api", "control"]
 PREFIX = "MCP_MEMORY_"
 USER_VARIABLE = "MCP_MEMORY_USER_ID"
 ENGINE_GONE = "the memory engine went away before it answered"
+_OLLAMA_VARIABLE = "OLLAMA_HOST"
 _CONNECT_S = 5.0
 _ANSWER_S = 10.0
 
@@ -28,14 +30,22 @@ _ANSWER_S = 10.0
 class Line:
     """An open connection; the preamble has been accepted."""
 
-    def __init__(self, connection: socket.socket, reader: IO[bytes], address: Address) -> None:
+    def __init__(
+        self, connection: socket.socket, reader: IO[bytes], address: Address, welcome: Mapping[str, Any]
+    ) -> None:
         self.connection = connection
         self.reader = reader
         self.address = address
+        # What the user is to know of this connection, '' for nothing.
+        self.notice = str(welcome.get("notice") or "")
 
     def send(self, line: bytes) -> None:
         """Send a line. Raises OSError when the engine has gone."""
         self.connection.sendall(line)
+
+    def is_quiet(self) -> bool:
+        """Whether nothing has come that was not read, not even the end."""
+        return not select.select([self.connection], [], [], 0)[0]
 
     def finish(self) -> None:
         """Say that nothing more will be sent; what was asked is still answered."""
@@ -55,17 +65,22 @@ class Line:
 def own_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The settings in the environment, but for the folder, which both sides have in common."""
     return {
-        name: value for name, value in sorted(environment.items()) if name.startswith(PREFIX) and name != HOME_VARIABLE
+        name: value
+        for name, value in sorted(environment.items())
+        if (name.startswith(PREFIX) and name != HOME_VARIABLE) or name == _OLLAMA_VARIABLE
     }
 
 
-def connect(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") -> Line | None:
-    """A connection to the engine that runs, None where none does; '' means the user that the environment names.
+def connect(
+    home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "", name: str = "", address: Address | None = None
+) -> Line | None:
+    """A connection to the engine that runs, None where none does. '' means the user that the environment names,
+    and for the agent what the settings say, else the `name`. An `address` that was looked at is used as it is.
 
     Raises:
         McpMemoryError: the engine refuses; what it said.
     """
-    address = published(home)
+    address = address or published(home)
     if address is None or not may_run(address.pid):
         return None
     try:
@@ -82,15 +97,16 @@ def connect(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") ->
         "kind": kind,
         "user_id": user_id or os.environ.get(USER_VARIABLE, ""),
         "agent_id": agent_id,
+        "name": name,
         "settings": own_variables(),
     }
     reader = connection.makefile("rb")
-    line = Line(connection, reader, address)
     try:
         connection.sendall(json.dumps(preamble).encode() + b"\n")
         answer = json.loads(reader.readline() or b"null")
     except (OSError, ValueError):
         answer = None
+    line = Line(connection, reader, address, answer if isinstance(answer, dict) else {})
     if not isinstance(answer, dict):
         # It left meanwhile, or something else has the port now.
         line.close()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .errors import McpMemoryError, StorageError
+from .turns import Turn, Turns
 
 if TYPE_CHECKING:
     from .memory import LocalMemory
@@ -35,6 +36,7 @@ class Engine:
         self._starting = threading.Lock()
         self._is_warm = False
         self._is_closed = False
+        self._turns = Turns()
         self.activity = "starting"
 
     def memory(self) -> "LocalMemory":
@@ -51,14 +53,18 @@ class Engine:
                 self._memory = self._open_memory()
             return self._memory
 
-    def memory_of(self, settings: "Settings | None", agent_id: str) -> "LocalMemory":
+    def memory_of(self, settings: "Settings | None", agent_id: str, turn: Turn) -> "LocalMemory":
         """The memory as a client with its own settings sees it; without, with those that it was opened with.
 
         Raises:
             McpMemoryError: as `memory` does.
         """
         memory = self.memory()
-        return memory.as_client(settings or memory.settings, agent_id)
+        return memory.as_client(settings or memory.settings, agent_id).in_turn(turn)
+
+    def next_turn(self, settings: "Settings | None") -> Turn:
+        """A place among the changes of a client's user, in the order of these calls."""
+        return self._turns.take(settings.user_id if settings else "")
 
     def warm(self) -> None:
         """Begin to load what the first call needs, in a thread; nothing happens while or after it worked."""

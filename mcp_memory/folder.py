@@ -6,11 +6,12 @@ import json
 import logging
 import os
 import stat
+from dataclasses import asdict
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from .address import OWNER_NAME, holder_of, published
+from .address import OWNER_NAME, Holder, holder_of
 from .errors import FolderInUseError, McpMemoryError, StorageError
 from .place import NETWORK_ADVICE, check_hard_links, is_full, network_warning, no_locks
 
@@ -23,8 +24,8 @@ _ELSEWHERE = "set MCP_MEMORY_HOME to another folder"
 class DataFolder:
     """An exclusively held data folder. The operating system frees the lock when the process ends, however."""
 
-    def __init__(self, path: Path) -> None:
-        """Create the folder where needed and take its lock without waiting.
+    def __init__(self, path: Path, *, is_engine: bool = False) -> None:
+        """Create the folder where needed and take its lock without waiting. An engine tells others that it is one.
 
         Raises:
             FolderInUseError: another process holds it; the message names its pid.
@@ -50,7 +51,7 @@ class DataFolder:
             raise
         # Only for telling others who holds the lock; a full disk must not keep anybody from reading.
         with contextlib.suppress(OSError):
-            (path / OWNER_NAME).write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")
+            (path / OWNER_NAME).write_text(json.dumps(asdict(Holder(os.getpid(), is_engine))), encoding="utf-8")
         if warning := network_warning(path):
             logger.warning("%s: %s", warning, NETWORK_ADVICE)
 
@@ -72,9 +73,8 @@ def _keep_others_out(path: Path) -> None:
 def _in_use(path: Path) -> FolderInUseError:
     owner = holder_of(path)
     # Whoever holds a folder on a full disk could not say so, and an earlier holder may have left its name.
-    holder = owner if owner and _is_running(owner) else None
-    engine = published(path)
-    if engine is not None and engine.pid == holder:
+    holder = owner.pid if owner and _is_running(owner.pid) else None
+    if owner and holder and owner.is_engine:
         return FolderInUseError(
             f"the data folder {path} is in use by the memory engine, process {holder}",
             hint=f"run: mcp-memory engine stop, or {_ELSEWHERE}",

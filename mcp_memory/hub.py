@@ -15,15 +15,15 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import anyio.abc
 
 from . import address
-from .address import Address
+from .address import PREAMBLE_VERSION, Address
 from .api import answer_calls
-from .dial import USER_VARIABLE, own_variables
+from .dial import USER_VARIABLE, Kind, own_variables
 from .engine import Engine
 from .errors import McpMemoryError
 from .folder import DataFolder
@@ -39,6 +39,7 @@ logger = logging.getLogger(__name__)
 LOG_NAME, STDERR_NAME = "engine.log", "engine.stderr"
 _N_LAST_BYTES = 10_000
 _LOG_BYTES, _N_OLD_LOGS = 1_000_000, 3
+_KINDS = get_args(Kind)
 _PREAMBLE_S = 5.0
 _FIRST_CLIENT_S = 30.0
 _MAX_PREAMBLE_BYTES = 100_000
@@ -134,13 +135,19 @@ class Hub:
                 self._note_change()
 
     async def _attend(self, preamble: Mapping[str, Any], read_line: ReadLine, write_line: WriteLine) -> None:
+        if preamble.get("mcp_memory") != PREAMBLE_VERSION or preamble.get("kind") not in _KINDS:
+            await _refuse(
+                f"engine {__version__} does not know what a client of version {preamble.get('version')} asks for",
+                "run: mcp-memory engine stop, and update the older one",
+                write_line,
+            )
+            return
         given = preamble.get("settings")
         variables = {str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
         try:
             settings = for_client(self._settings, variables | {USER_VARIABLE: str(preamble.get("user_id") or "")})
         except McpMemoryError as exc:
-            refusal = {"error": {"message": exc.message, "hint": exc.hint}}
-            await write_line(json.dumps(refusal).encode() + b"\n")
+            await _refuse(exc.message, exc.hint, write_line)
             return
         notice = _differences(self._variables, variables)
         welcome = {"ok": True, "version": __version__, "pid": os.getpid(), "notice": notice}
@@ -149,8 +156,9 @@ class Hub:
             case "mcp":
                 await serve_lines(build_server(self._engine, settings, notice), read_line, write_line)
             case "api":
-                agent_id = str(preamble.get("agent_id") or "python")
-                await answer_calls(self._engine, settings, agent_id, read_line, write_line)
+                # An agent that the program names itself counts more than one that is set for all.
+                settings = settings.model_copy(update={"agent_id": preamble.get("agent_id") or settings.agent_id})
+                await answer_calls(self._engine, settings, str(preamble.get("name")), read_line, write_line)
             case _:
                 await self._obey(read_line, write_line)
 
@@ -168,6 +176,10 @@ class Hub:
         if order == b"stop":
             self.leave()
         await write_line(json.dumps(status).encode() + b"\n")
+
+
+async def _refuse(message: str, hint: str, write_line: WriteLine) -> None:
+    await write_line(json.dumps({"error": {"message": message, "hint": hint}}).encode() + b"\n")
 
 
 def _preamble(line: bytes) -> Mapping[str, Any]:
@@ -202,15 +214,19 @@ def run(folder: DataFolder) -> None:
         os._exit(1)
     _log_to_file(settings)
     engine = Engine(lambda: LocalMemory.open(held=folder))
+    status = 0
     try:
         anyio.run(_serve, engine, settings)
-    except Exception:
+    except Exception as exc:
         logger.exception("the engine ends")
+        # While nobody has been served, whoever started it listens.
+        print(f"the engine cannot work in {settings.home}: {exc}", file=sys.stderr, flush=True)
+        status = 1
     finally:
         engine.close()
         folder.release()
         # A thread may still be importing; all that matters is in the log.
-        os._exit(0)
+        os._exit(status)
 
 
 async def _serve(engine: Engine, settings: Settings) -> None:
@@ -218,10 +234,10 @@ async def _serve(engine: Engine, settings: Settings) -> None:
     port = listener.extra(anyio.abc.SocketAttribute.local_port)
     here = Address(port, secrets.token_hex(32), os.getpid(), __version__)
     hub = Hub(engine, here, settings)
-    address.publish(settings.home, here)
-    _divert_standard_error(settings)
-    logger.info("version %s listens on port %d", __version__, port)
     try:
+        address.publish(settings.home, here)
+        _divert_standard_error(settings)
+        logger.info("version %s listens on port %d", __version__, port)
         await hub.serve(listener.listeners[0])
     finally:
         # First: whoever comes now starts another engine, which waits for the folder.

@@ -1,6 +1,7 @@
 """The door: every value from outside is checked once, here, and an error names it."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -69,6 +70,18 @@ def short(name: str, value: str) -> str:
     if len(value) > 200:
         raise InvalidInputError(f"{name} has {len(value)} characters, at most 200", hint="shorten it")
     return value
+
+
+UNKNOWN_AGENT = "unknown"
+
+
+def agent_id_of(name: str) -> str:
+    """A client's name as an agent id: lower case, of `[a-z0-9._-]`, at most 64 characters.
+
+    >>> agent_id_of("Claude Code"), agent_id_of("")
+    ('claude-code', 'unknown')
+    """
+    return re.sub(r"[^a-z0-9._-]+", "-", name.casefold()).strip("-")[:64] or UNKNOWN_AGENT
 
 
 def one_of(name: str, value: str, allowed: Sequence[Any]) -> Any:

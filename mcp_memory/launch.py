@@ -15,7 +15,7 @@ from .starter import HELD_ELSEWHERE
 def run() -> None:
     """Be the engine of the data folder that the environment names, until nobody needs it."""
     try:
-        folder = DataFolder(data_folder())
+        folder = DataFolder(data_folder(), is_engine=True)
     except FolderInUseError as exc:
         _fail(exc.message, HELD_ELSEWHERE)
     except McpMemoryError as exc:

@@ -16,6 +16,7 @@ from .embedder import Embedder
 from .errors import InvalidInputError
 from .folder import DataFolder
 from .health import examine
+from .inputs import agent_id_of
 from .language_model import ModelUse
 from .parts import Parts
 from .paths import data_folder
@@ -46,6 +47,7 @@ from .rewrite import Rewriting
 from .settings import Settings, load_settings
 from .stores import Stores, utc_now
 from .text import clean
+from .turns import Turn
 
 MAX_TOP_K = 100
 
@@ -57,10 +59,11 @@ class LocalMemory:
     be called from several threads.
     """
 
-    def __init__(self, parts: Parts, owner: Owner, settings: Settings) -> None:
+    def __init__(self, parts: Parts, owner: Owner, settings: Settings, turn: Turn = Turn()) -> None:  # noqa: B008
         self._parts = parts
         self._owner = owner
         self._settings = settings
+        self._turn = turn
 
     @classmethod
     def open(
@@ -68,7 +71,7 @@ class LocalMemory:
         folder: str | Path | None = None,
         *,
         user_id: str = "",
-        agent_id: str = "python",
+        agent_id: str = "",
         clock: Callable[[], datetime] = utc_now,
         embedder: Embedder | None = None,
         held: DataFolder | None = None,
@@ -87,16 +90,21 @@ class LocalMemory:
         home = held.path if held else folder
         given = settings | ({"home": Path(home)} if home else {}) | ({"user_id": user_id} if user_id else {})
         parts = Parts(load_settings(**given), clock, embedder, held)
-        return cls(parts, Owner(parts.user_id, agent_id), parts.settings)
+        named = agent_id or parts.settings.agent_id or "python"
+        return cls(parts, Owner(parts.user_id, agent_id_of(named)), parts.settings)
 
     def as_agent(self, agent_id: str) -> "LocalMemory":
         """The same memory as another client sees it, sharing this one's stores."""
-        return LocalMemory(self._parts, replace(self._owner, agent_id=agent_id), self._settings)
+        return LocalMemory(self._parts, replace(self._owner, agent_id=agent_id_of(agent_id)), self._settings)
 
     def as_client(self, settings: Settings, name: str) -> "LocalMemory":
         """The memory in the same folder as a client with settings of its own sees it, who calls itself `name`."""
-        owner = Owner(settings.user_id or self._parts.user_id, settings.agent_id or name)
+        owner = Owner(settings.user_id or self._parts.user_id, agent_id_of(settings.agent_id or name))
         return LocalMemory(self._parts, owner, settings)
+
+    def in_turn(self, turn: Turn) -> "LocalMemory":
+        """The same memory for one change, which is made when those that came before it have been made."""
+        return LocalMemory(self._parts, self._owner, self._settings, turn)
 
     @property
     def user_id(self) -> str:
@@ -188,7 +196,7 @@ class LocalMemory:
             expires_at=expires,
             metadata=inputs.metadata_of(metadata),
         )
-        added = adding.add(episode, self._parts.stores)
+        added = adding.add(episode, self._parts.stores, self._turn)
         self._parts.upkeep.after_write()
         return self._parts.distilled(added, self._settings.add_wait_s) if added.job_id else added.result
 
@@ -259,7 +267,8 @@ class LocalMemory:
         Raises:
             NotFoundError: there is no such memory (any more).
         """
-        result = forget.delete(memory_id, self._owner, self._parts.stores)
+        with self._turn.served():
+            result = forget.delete(memory_id, self._owner, self._parts.stores)
         self._parts.upkeep.after_write()
         self._parts.queue.look_again()
         return result

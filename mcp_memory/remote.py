@@ -51,13 +51,18 @@ class RemoteMemory:
         self.folder = Path(whose["folder"])
 
     @classmethod
-    def of_running(cls, agent_id: str) -> Self | None:
-        """The memory of the engine that runs, None where none does."""
-        first = connect(data_folder(), "api", agent_id=agent_id)
+    def of_running(cls, name: str) -> Self | None:
+        """The memory of the engine that runs, None where none does, for a client that calls itself `name`."""
+        first = connect(data_folder(), "api", name=name)
         if first is None:
             return None
         lines = [first]
-        return cls(lambda: lines.pop() if lines else connect_or_start(data_folder(), "api", agent_id=agent_id))
+        return cls(lambda: lines.pop() if lines else connect_or_start(data_folder(), "api", name=name))
+
+    @property
+    def notice(self) -> str:
+        """What the engine says of this connection: that its settings are others, for instance."""
+        return self._line.notice if self._line else ""
 
     def add(
         self,
@@ -164,27 +169,40 @@ class RemoteMemory:
 
     def _call(self, method: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> Any:
         with self._lock:
-            self._n_asked += 1
-            asked = question(self._n_asked, method, arguments)
-            # A connection of before may have ended unnoticed; what only reads is asked once more in any case.
-            answer = self._answer(asked, on_progress) or (method in _READS and self._answer(asked, on_progress))
-        if not answer:
-            raise StorageError(ENGINE_GONE, hint="repeat the call: the same words are stored once")
-        return read_answer(method, answer)
+            # What only reads is asked once more when the engine goes away.
+            for _ in range(2 if method in _READS else 1):
+                if answer := self._answer(method, arguments, on_progress):
+                    return read_answer(method, answer)
+        hint = "repeat the call: the same words are stored once" if method == "add" else "see whether it was done"
+        raise StorageError(ENGINE_GONE, hint=hint)
 
-    def _answer(self, asked: bytes, on_progress: OnProgress) -> bytes:
-        """The line that answers, b'' where the engine has gone."""
-        line = self._line = self._line or self._connect()
+    def _answer(self, method: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> bytes:
+        """The line that answers, b'' where the engine went away before."""
+        self._n_asked += 1
+        line = self._open()
+        answer = b""
         try:
-            line.send(asked)
-            answer = line.reader.readline()
-            while answer and (told := progress_in(answer)):
-                on_progress(*told)
-                answer = line.reader.readline()
-            if answer:
-                return answer
+            line.send(question(self._n_asked, method, arguments))
+            while (said := line.reader.readline()) and not answer:
+                if told := progress_in(said):
+                    on_progress(*told)
+                else:
+                    answer = said
+                    break
         except OSError:
+            # Nothing is left to do but to see to another connection the next time.
             pass
-        line.close()
-        self._line = None
-        return b""
+        finally:
+            # Also when the caller interrupts: the answer to this would be taken for that to the next.
+            if not answer:
+                self._line = None
+                line.close()
+        return answer
+
+    def _open(self) -> Line:
+        """The connection, made anew where it has ended since the last answer."""
+        if self._line and not self._line.is_quiet():
+            self._line.close()
+            self._line = None
+        self._line = self._line or self._connect()
+        return self._line

@@ -1,17 +1,20 @@
 """`mcp-memory serve`: lines between a host and the engine that all hosts share. Standard library only.
 
 It reads message ids and the handshake, nothing else. When the engine goes - stopped, replaced by a newer one, killed -
-what was under way is answered with an error that says whether to repeat it, and the next message finds or starts
-another engine, to which the handshake is replayed: the host notices nothing else.
+what only reads is asked again of the next engine, to which the handshake is repeated; a change that was under way is
+answered with an error that says whether to repeat it. The host notices nothing else.
 """
 
+import contextlib
 import json
 import os
 import sys
 import threading
-from collections.abc import Callable
-from pathlib import Path
-from typing import IO, Any
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any
 
 from .dial import ENGINE_GONE, Line
 from .errors import McpMemoryError
@@ -26,167 +29,212 @@ _MAY_HAVE_HAPPENED = (
     f"{ENGINE_GONE}; what was asked may have been done or not: repeating it is safe, the same words are stored once"
 )
 _READS = frozenset({"search_memory"})
+_MAX_SENT = 2
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request of the host that has no answer yet, and the connection on which it was last sent."""
+
+    said: bytes
+    message: dict[str, Any]
+    line: Line | None = None
+    n_sent: int = 0
+
+    @property
+    def may_change(self) -> bool:
+        """Whether it may have changed something."""
+        params = self.message.get("params")
+        is_read = isinstance(params, dict) and params.get("name") in _READS
+        return self.message.get("method") == "tools/call" and not is_read
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The host has sent a line."""
+
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A connection has ended, and all that came over it has been read."""
+
+    line: Line
 
 
 class Shim:
-    """One host's stream of messages, and the connection to the engine that is at present behind it."""
+    """One host's stream of messages, and the connection to the engine that is at present behind it.
+
+    Everything is sent by the thread that runs `carry`; a thread for each connection brings the answers to the host.
+    """
 
     def __init__(self, connect: Callable[[], Line], write: Callable[[bytes], None]) -> None:
-        """Connect to the engine; `write` brings a line to the host.
+        """Connect to the engine; `write` brings a line to the host, from any thread.
 
         Raises:
             McpMemoryError: there is no engine and none can be started.
         """
         self._connect = connect
         self._write = write
-        # Guards what both threads change: the connection, what is under way, the handshake.
+        # What has happened, in order; None: the host has closed its end.
+        self._events: SimpleQueue[Said | Lost | None] = SimpleQueue()
+        # Guards what answers change.
         self._lock = threading.Lock()
-        # One thread at a time looks for an engine.
-        self._opening = threading.Lock()
-        self._under_way: dict[str | int, bytes] = {}
-        # Of those, what the engine before had been asked too.
-        self._asked_again: set[str | int] = set()
+        self._asked: dict[str | int, Asked] = {}
         self._handshake: list[bytes] = []
         self._line: Line | None = None
-        # The connection on which the answer to a handshake said again is awaited.
-        self._replaying: Line | None = None
-        self._reader = threading.Thread()
-        self._is_ending = False
-        self._opened()
+        self._open()
 
-    def take(self, line: bytes) -> None:
-        """Bring a line of the host to the engine, over a new connection where the old one is gone."""
-        message = _message(line)
-        method, identifier = message.get("method"), message.get("id")
-        with self._lock:
-            if isinstance(method, str) and isinstance(identifier, str | int):
-                self._under_way[identifier] = line
-            if method == "initialize":
-                self._handshake = [line]
-            elif method == "notifications/initialized":
-                self._handshake = [*self._handshake[:1], line]
-            elif method == "notifications/cancelled":
-                # No answer is owed any more.
-                params = message.get("params")
-                cancelled = params.get("requestId") if isinstance(params, dict) else None
-                if isinstance(cancelled, str | int):
-                    self._under_way.pop(cancelled, None)
-        self._bring(line, identifier if isinstance(method, str) else None)
+    def listen(self, lines: Iterable[bytes]) -> None:
+        """Take in the host's lines until they end."""
+        for line in lines:
+            if line.strip():
+                self._events.put(Said(line if line.endswith(b"\n") else line + b"\n"))
+        self._events.put(None)
 
-    def end(self) -> None:
-        """The host has closed its end: wait for the answers that are still to come."""
-        with self._lock:
-            self._is_ending = True
-            line, reader = self._line, self._reader
-        if line:
-            line.finish()
-            reader.join(LAST_ANSWERS_S)
-            line.close()
-
-    def _bring(self, line: bytes, identifier: Any) -> None:
-        """Send a line, once more where the connection turns out to be gone; a request answered meanwhile is left."""
-        for _ in range(2):
-            current = self._line
+    def carry(self) -> None:
+        """Bring lines to the engine until the host has closed its end and what it asked is answered."""
+        while (event := self._events.get()) is not None:
+            self._handle(event)
+        deadline = time.monotonic() + LAST_ANSWERS_S
+        while self._asked and time.monotonic() < deadline:
+            if self._line:
+                self._line.finish()
             try:
-                current = current or self._opened(but_not=line)
-                current.send(line)
-            except McpMemoryError as exc:
-                self._fail_all(f"{exc.message} ({exc.hint})")
-                return
-            except OSError:
-                with self._lock:
-                    is_answered = identifier is not None and self._under_way.pop(identifier, None) is None
-                self._lose(current)
-                if is_answered:
-                    return
-                if identifier is not None:
-                    with self._lock:
-                        self._under_way[identifier] = line
-            else:
-                return
-        self._fail_all("the memory engine goes away again and again (run: mcp-memory doctor)")
+                event = self._events.get(timeout=max(deadline - time.monotonic(), 0))
+            except Empty:
+                break
+            if event:
+                self._handle(event)
+        if self._line:
+            self._line.close()
 
-    def _opened(self, but_not: bytes = b"") -> Line:
-        """The connection, made anew where there is none, with the host's handshake said again but for one line."""
-        with self._opening:
-            if self._line is not None:
-                return self._line
-            line = self._connect()
+    def _handle(self, event: Said | Lost) -> None:
+        if isinstance(event, Said):
+            self._take(event.line)
+        else:
+            self._lose(event.line)
+
+    def _take(self, said: bytes) -> None:
+        message = _message(said)
+        method, identifier = message.get("method"), message.get("id")
+        if isinstance(method, str) and isinstance(identifier, str | int):
             with self._lock:
-                said_again = [said for said in self._handshake if said is not but_not]
-                if said_again and said_again[0] is self._handshake[0]:
-                    self._replaying = line
-                self._line = line
-                self._reader = threading.Thread(target=self._read, args=(line,), name="answers", daemon=True)
-            for said in said_again:
-                line.send(said)
-            self._reader.start()
-            return line
+                self._asked[identifier] = Asked(said, message)
+            self._ask(identifier)
+            return
+        if method == "notifications/cancelled":
+            # No answer is owed any more.
+            params = message.get("params")
+            cancelled = params.get("requestId") if isinstance(params, dict) else None
+            if isinstance(cancelled, str | int):
+                self._settle(cancelled)
+        try:
+            self._send(said)
+        except (McpMemoryError, OSError):
+            # A notification has no answer that could tell; the next request meets the same failure.
+            return
+        with self._lock:
+            if method == "notifications/initialized":
+                self._handshake = [*self._handshake[:1], said]
 
-    def _read(self, line: Line) -> None:
+    def _ask(self, identifier: str | int) -> None:
+        """Send a request, unless it has been answered meanwhile; it is answered here where there is no engine."""
+        asked = self._asked.get(identifier)
+        if asked is None:
+            return
+        try:
+            asked.line = self._send(asked.said)
+            asked.n_sent += 1
+        except McpMemoryError as exc:
+            self._fail(identifier, f"{exc.message} ({exc.hint})")
+        except OSError:
+            self._fail(identifier, "the memory engine goes away again and again (run: mcp-memory doctor)")
+
+    def _send(self, said: bytes) -> Line:
+        """Send a line, once more where the connection turns out to be gone: then no whole line has arrived.
+
+        Raises:
+            McpMemoryError: there is no engine.
+            OSError: the second connection is gone, too.
+        """
+        line = self._line or self._open()
+        try:
+            line.send(said)
+        except OSError:
+            self._lose(line)
+            line = self._line or self._open()
+            line.send(said)
+        return line
+
+    def _open(self) -> Line:
+        """A new connection, on which the host's handshake has been said again."""
+        line = self._connect()
+        with self._lock:
+            handshake = self._handshake
+        try:
+            for said in handshake:
+                line.send(said)
+        except OSError:
+            line.close()
+            raise
+        self._line = line
+        answered_before = _message(handshake[0]).get("id") if handshake else None
+        threading.Thread(target=self._read, args=(line, answered_before), name="answers", daemon=True).start()
+        return line
+
+    def _lose(self, line: Line) -> None:
+        """A connection has ended: a change under way is answered here, everything else is asked once more."""
+        if self._line is line:
+            self._line = None
+        line.close()
+        with self._lock:
+            under_way = [(identifier, asked) for identifier, asked in self._asked.items() if asked.line is line]
+        for identifier, asked in under_way:
+            if asked.may_change:
+                self._fail(identifier, _MAY_HAVE_HAPPENED)
+            elif asked.n_sent >= _MAX_SENT:
+                self._fail(identifier, _MAY_REPEAT)
+            else:
+                self._ask(identifier)
+
+    def _read(self, line: Line, answered_before: str | int | None) -> None:
+        """Bring what comes over a connection to the host, but for the answer to a handshake said again."""
         try:
             while said := line.reader.readline():
-                self._give(said, line)
+                message = _message(said) if b'"id"' in said else {}
+                if "id" not in message or "method" in message:
+                    self._write(said)
+                elif message["id"] == answered_before and answered_before is not None:
+                    answered_before = None
+                elif self._settle(message["id"]):
+                    self._write(said)
         except (OSError, ValueError):
             # Torn down by the other side, or closed by this one.
             pass
-        self._lose(line)
+        self._events.put(Lost(line))
 
-    def _give(self, said: bytes, line: Line) -> None:
-        """Bring a line of the engine to the host; the answer to a handshake said again is not for it."""
-        message = _message(said) if b'"id"' in said else {}
-        if "id" in message and "method" not in message:
-            with self._lock:
-                if self._replaying is line and message["id"] == _message(self._handshake[0]).get("id"):
-                    self._replaying = None
-                    return
-                self._under_way.pop(message["id"], None)
-                self._asked_again.discard(message["id"])
-        self._write(said)
-
-    def _lose(self, line: Line | None) -> None:
-        """A connection has ended: a change under way is answered here, everything else is asked once more."""
+    def _settle(self, identifier: Any) -> bool:
+        """Whether somebody waits for this answer still; from now on nobody does. A line that is no call has id null."""
         with self._lock:
-            if line is None or self._line is not line:
-                return
-            self._line = None
-            asked, self._under_way = self._under_way, {}
-            again = {
-                identifier: said
-                for identifier, said in asked.items()
-                if not (self._is_ending or _changes(said) or identifier in self._asked_again)
-            }
-            self._asked_again |= again.keys()
-            self._under_way |= again
-        line.close()
-        for identifier, said in asked.items():
-            if identifier in again:
-                self._bring(said, identifier)
-            else:
-                self._fail(said, _MAY_HAVE_HAPPENED if _changes(said) else _MAY_REPEAT)
+            asked = self._asked.pop(identifier, None) if isinstance(identifier, str | int) else None
+            if asked and asked.message["method"] == "initialize":
+                self._handshake = [asked.said]
+        return asked is not None or identifier is None
 
-    def _fail_all(self, why: str) -> None:
-        with self._lock:
-            asked, self._under_way = self._under_way, {}
-        for said in asked.values():
-            self._fail(said, why)
-
-    def _fail(self, asked: bytes, why: str) -> None:
+    def _fail(self, identifier: str | int, why: str) -> None:
         """Answer a request in the engine's place; what a tool says reaches the model in every host."""
-        message = _message(asked)
+        with self._lock:
+            asked = self._asked.pop(identifier, None)
+        if asked is None:
+            return
         failed: dict[str, Any] = (
             {"result": {"content": [{"type": "text", "text": why}], "isError": True}}
-            if message.get("method") == "tools/call"
+            if asked.message["method"] == "tools/call"
             else {"error": {"code": _CODE, "message": why}}
         )
-        self._write(json.dumps({"jsonrpc": "2.0", "id": message.get("id"), **failed}).encode() + b"\n")
-
-
-def _changes(line: bytes) -> bool:
-    """Whether a request may have changed something."""
-    message = _message(line)
-    params = message.get("params")
-    return message.get("method") == "tools/call" and isinstance(params, dict) and params.get("name") not in _READS
+        self._write(json.dumps({"jsonrpc": "2.0", "id": identifier, **failed}).encode() + b"\n")
 
 
 def _message(line: bytes) -> dict[str, Any]:
@@ -200,8 +248,8 @@ def _message(line: bytes) -> dict[str, Any]:
 
 def serve() -> None:
     """Serve the host on standard input and output until it closes its end."""
-    home: Path = data_folder()
-    to_host: IO[bytes] = sys.stdout.buffer
+    home = data_folder()
+    to_host = sys.stdout.buffer
     writing = threading.Lock()
 
     def write(line: bytes) -> None:
@@ -219,11 +267,7 @@ def serve() -> None:
         # Nothing has been read yet: a real server can tell the host at each call what is wrong.
         print(f"mcp-memory: {exc.message}", file=sys.stderr, flush=True)
         os.execv(sys.executable, [sys.executable, "-P", "-m", "mcp_memory", "serve", "--standby"])
-    try:
-        for line in sys.stdin.buffer:
-            if line.strip():
-                shim.take(line if line.endswith(b"\n") else line + b"\n")
-        shim.end()
-    except KeyboardInterrupt:
-        pass
+    threading.Thread(target=shim.listen, args=(sys.stdin.buffer,), name="host", daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):
+        shim.carry()
     os._exit(0)

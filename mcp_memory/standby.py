@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from .client import Memory
 from .server import serve_host
+from .turns import Turn
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -18,7 +19,11 @@ class Standby:
         self._lock = threading.Lock()
         self._memories: dict[str, Memory] = {}
 
-    def memory_of(self, _settings: "Settings | None", agent_id: str) -> Memory:
+    def next_turn(self, _settings: "Settings | None") -> Turn:
+        """One connection asks one thing at a time; the order is the engine's."""
+        return Turn()
+
+    def memory_of(self, _settings: "Settings | None", agent_id: str, _turn: Turn) -> Memory:
         """The memory in the engine, which is found or started now.
 
         Raises:

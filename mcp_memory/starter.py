@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .address import Program, holder_of, is_newer, may_run, published, record_program, recorded_program
+from .address import Holder, Program, holder_of, is_newer, may_run, published, record_program, recorded_program
 from .control import retire
 from .dial import Kind, Line, connect
-from .errors import StorageError
+from .errors import FolderInUseError, StorageError
 from .paths import HOME_VARIABLE
 from .version import __version__
 
@@ -26,8 +26,10 @@ HELD_ELSEWHERE = 3
 # 0: it was told to leave before it was reached.
 _TRY_AGAIN = (0, HELD_ELSEWHERE)
 _START_S = 30.0
-# An engine that is told to leave lets its calls end first, and a command of the terminal is done in some seconds.
-_HELD_S = 15.0
+# An engine that is told to leave lets its calls end first.
+_HELD_S = 20.0
+# A command of the terminal is done sooner; a host does not wait for an answer for ever.
+_OTHERS_S = 3.0
 _LOOK_EVERY_S = 0.005
 _HELD_AGAIN_S = 5.0
 # How often one may be ended from outside while it starts.
@@ -35,49 +37,85 @@ _MAX_KILLED = 3
 _LAST_WORDS_S = 1.0
 
 
-def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "") -> Line:
+def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str = "", name: str = "") -> Line:
     """A connection to the engine, which is started where none runs; of two that start at once one stays.
 
-    An engine of an older program than this one is asked to leave first.
+    An engine of an older program than this one is asked to leave first. A process that works on the folder by itself,
+    such as a command of the terminal, is waited for some seconds.
 
     Raises:
+        FolderInUseError: another process than an engine holds the folder; its pid is named.
         StorageError: none runs and none can be started; why not.
         McpMemoryError: the engine refuses.
     """
-    own = Program(__version__, (sys.executable, *_ENTRY))
-    _record(home, own)
-    began = start_at = time.monotonic()
-    program = _newest(home, own)
-    started: _Started | None = None
-    n_killed = 0
-    while time.monotonic() - began < _START_S:
-        if (running := published(home)) and is_newer(own.version, running.version):
+    attempts = _Attempts(home)
+    while attempts.may_go_on():
+        if (running := published(home)) and is_newer(__version__, running.version):
             retire(home, running)
-        if line := connect(home, kind, user_id=user_id, agent_id=agent_id):
+        if line := connect(home, kind, user_id=user_id, agent_id=agent_id, name=name):
             return line
-        if started is None:
-            # Whoever holds the folder is starting or ending as an engine, or is a command that is done soon.
-            if time.monotonic() >= start_at or not _is_held(home):
-                started = _Started(home, program)
-        elif (status := started.status()) is not None:
-            if status in _TRY_AGAIN and time.monotonic() - began < _HELD_S:
-                start_at = time.monotonic() + _HELD_AGAIN_S
-            elif status < 0 and n_killed < _MAX_KILLED:
-                n_killed += 1
-            elif status not in _TRY_AGAIN and program != own:
-                # It was removed, or does not work any more.
-                program = own
-            else:
-                raise StorageError(started.last_words(), hint="run: mcp-memory doctor")
-            started = None
+        attempts.go_on()
         time.sleep(_LOOK_EVERY_S)
     raise StorageError(f"the engine did not start within {_START_S:.0f} s", hint="run: mcp-memory doctor")
 
 
-def _is_held(home: Path) -> bool:
-    """Whether a process that lives says it holds the folder; its number may be another's by now."""
+class _Attempts:
+    """What is done to have an engine on a folder, look by look."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._own = Program(__version__, (sys.executable, *_ENTRY))
+        _record(home, self._own)
+        self._program = _newest(home, self._own)
+        self._began = time.monotonic()
+        # Whoever holds the folder is an engine that starts or ends, or is done soon.
+        self._start_at = self._began + (_HELD_AGAIN_S if _holder(home) else 0)
+        self._started: _Started | None = None
+        self._n_killed = 0
+
+    @property
+    def _passed_s(self) -> float:
+        return time.monotonic() - self._began
+
+    def may_go_on(self) -> bool:
+        """Whether there is time left."""
+        return self._passed_s < _START_S
+
+    def go_on(self) -> None:
+        """Start an engine where none is under way, or see what has become of it.
+
+        Raises:
+            FolderInUseError, StorageError: there will be none.
+        """
+        holder = _holder(self._home)
+        if holder and not holder.is_engine and self._passed_s > _OTHERS_S:
+            raise FolderInUseError(
+                f"the data folder {self._home} is in use by process {holder.pid}",
+                hint=f"end process {holder.pid}, or set {HOME_VARIABLE} to another folder",
+            )
+        if self._started is None:
+            if not holder or time.monotonic() >= self._start_at:
+                self._started = _Started(self._home, self._program)
+        elif (status := self._started.status()) is not None:
+            self._judge(status, self._started)
+            self._started = None
+
+    def _judge(self, status: int, ended: "_Started") -> None:
+        if status in _TRY_AGAIN and self._passed_s < _HELD_S:
+            self._start_at = time.monotonic() + _HELD_AGAIN_S
+        elif status < 0 and self._n_killed < _MAX_KILLED:
+            self._n_killed += 1
+        elif status not in _TRY_AGAIN and self._program != self._own:
+            # It was removed, or does not work any more.
+            self._program = self._own
+        else:
+            raise StorageError(ended.last_words(), hint="run: mcp-memory doctor")
+
+
+def _holder(home: Path) -> Holder | None:
+    """The process that says it holds the folder, where it lives."""
     holder = holder_of(home)
-    return bool(holder) and may_run(holder)
+    return holder if holder and may_run(holder.pid) else None
 
 
 def _record(home: Path, own: Program) -> None:
@@ -105,19 +143,27 @@ class _Started:
     """An engine that was started in a session of its own, and outlives whoever started it."""
 
     def __init__(self, home: Path, program: Program) -> None:
+        """Start it.
+
+        Raises:
+            StorageError: the system does not allow it.
+        """
         apart: dict[str, Any] = (
             {"creationflags": 0x00000008 | 0x00000200} if sys.platform == "win32" else {"start_new_session": True}
         )
-        self._process = subprocess.Popen(
-            [*program.command, "engine", "run"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
-            cwd=home if home.is_dir() else None,
-            env={**os.environ, HOME_VARIABLE: str(home)},
-            **apart,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [*program.command, "engine", "run"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
+                cwd=home if os.access(home, os.X_OK) else None,
+                env={**os.environ, HOME_VARIABLE: str(home)},
+                **apart,
+            )
+        except OSError as exc:
+            raise StorageError(f"the engine cannot be started: {exc}", hint="run: mcp-memory doctor") from exc
         self._said = b""
         # Waits for its end, or what is left of it would stay among the processes.
         self._listener = threading.Thread(target=self._listen, name="engine", daemon=True)

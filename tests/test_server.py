@@ -10,8 +10,9 @@ from mcp_types import Implementation
 
 from mcp_memory.engine import Engine
 from mcp_memory.errors import McpMemoryError
+from mcp_memory.inputs import agent_id_of
 from mcp_memory.memory import LocalMemory
-from mcp_memory.server import INSTRUCTIONS, build_server, normalised_agent_id
+from mcp_memory.server import INSTRUCTIONS, build_server
 from tests.conftest import Opener
 
 pytestmark = pytest.mark.anyio
@@ -212,7 +213,7 @@ async def test_a_slow_call_reports_what_it_waits_for(memory: LocalMemory) -> Non
     ],
 )
 def test_a_clients_name_becomes_an_agent_id(name: str, agent: str) -> None:
-    assert normalised_agent_id(name) == agent
+    assert agent_id_of(name) == agent
 
 
 def test_known_errors_carry_code_message_and_hint() -> None:
