@@ -21,6 +21,7 @@ from . import errors
 from .errors import InvalidInputError, McpMemoryError
 from .records import AddResult, BackupResult, Check, DeleteResult, OnProgress, Rebuilt, SearchResult, Verification
 from .records import Memory as Record
+from .settings import as_table
 from .turns import Turn
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "list": TypeAdapter(list[Record]),
     "delete": TypeAdapter(DeleteResult),
     "stats": TypeAdapter(dict[str, int]),
+    "settings": TypeAdapter(list[tuple[str, str, str]]),
     "examine": TypeAdapter(list[Check]),
     "backup": TypeAdapter(BackupResult),
     "whose": TypeAdapter(dict[str, str]),
@@ -143,6 +145,8 @@ def _done(open_memory: "Callable[[], LocalMemory]", method: str, given: dict[str
     if method not in ANSWERS:
         raise InvalidInputError(f"the engine has no method {method!r}", hint="update mcp-memory, or stop the engine")
     memory = open_memory()
+    if method == "settings":
+        return ANSWERS[method].dump_json(as_table(memory.settings))
     if method == "whose":
         return ANSWERS[method].dump_json({"user": memory.user_id, "folder": str(memory.folder)})
     return ANSWERS[method].dump_json(getattr(memory, method)(**given))

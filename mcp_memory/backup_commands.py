@@ -5,11 +5,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from .console import Json, busy, failing_clearly, out, print_json
+from .console import Json, busy, failing_clearly, out, print_json, reach_memory
 from .errors import StorageError
 from .memory import LocalMemory
 from .paths import data_folder
-from .remote import RemoteMemory
 from .restore import RestoreResult
 from .stores import LOG_NAME
 
@@ -20,14 +19,10 @@ def backup(
     """Write a backup into one file, also while hosts are attached; LanceDB is derived and not in it."""
     with failing_clearly(), busy() as progress:
         progress.add_task("Backing up", total=None)
-        if remote := RemoteMemory.of_running("cli"):
-            with remote:
-                result = remote.backup(target)
-        elif not (data_folder() / LOG_NAME).exists():
+        if not (data_folder() / LOG_NAME).exists():
             raise StorageError(f"there is no memory in {data_folder()}", hint="set MCP_MEMORY_HOME to where it is")
-        else:
-            with LocalMemory.open(agent_id="cli") as memory:
-                result = memory.backup(target)
+        with reach_memory() as memory:
+            result = memory.backup(target)
     held = result.manifest
     if as_json:
         print_json({"backup": result.path, "bytes": result.n_bytes, "made_at": held.made_at.isoformat(), **held.counts})

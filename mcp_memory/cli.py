@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from . import __version__, backup_commands, engine_commands, folder_commands, models, pack
-from .console import Json, busy, failing_clearly, out, print_json, shown_while
+from .console import Json, busy, failing_clearly, out, print_json, reach_memory, shown_while
 from .errors import InvalidInputError
 from .memory import LocalMemory
 from .remote import RemoteMemory
@@ -232,8 +232,7 @@ def stats(as_json: Json = False) -> None:
 @app.command()
 def doctor(as_json: Json = False) -> None:
     """Check folder, stores, index coverage and model; says `ok` or what to do. Fails when something is wrong."""
-    from .doctor import examine, settings_table
-    from .settings import load_settings
+    from .doctor import examine, settings_in_force
 
     checks = []
     with failing_clearly():
@@ -241,7 +240,7 @@ def doctor(as_json: Json = False) -> None:
             checks.append(check)
             if not as_json:
                 out.print(_check_line(check), soft_wrap=True)
-        settings = settings_table(load_settings()) if checks[0].name == "settings" and checks[0].is_ok else []
+        settings = settings_in_force() if checks[0].name == "settings" and checks[0].is_ok else []
     if as_json:
         print_json(
             {
@@ -272,12 +271,8 @@ def _memory(doing: str, *, catching_up: bool = False) -> Iterator[LocalMemory | 
         def show(done: int, total: int) -> None:
             progress.update(task, description="Embedding what was left from last time", completed=done, total=total)
 
-        if remote := RemoteMemory.of_running("cli"):
-            with remote:
-                yield remote
-            return
-        with LocalMemory.open(agent_id="cli") as memory:
-            if catching_up:
+        with reach_memory() as memory:
+            if catching_up and isinstance(memory, LocalMemory):
                 memory.catch_up(show)
                 progress.update(task, description=doing, completed=0, total=None)
             yield memory

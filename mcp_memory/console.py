@@ -12,8 +12,13 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from .errors import McpMemoryError
+from .memory import LocalMemory
+from .remote import RemoteMemory
 
 T = TypeVar("T")
+
+# What the terminal is called in what it writes.
+_NAME = "cli"
 
 out = Console()
 err = Console(stderr=True)
@@ -46,6 +51,18 @@ def shown_while(doing: str, items: Iterable[T]) -> Iterator[T]:
     with busy() as progress:
         progress.add_task(doing, total=None)
         yield from items
+
+
+def reach_memory() -> LocalMemory | RemoteMemory:
+    """The memory in the running engine, which may have something to tell; else the data folder, opened here.
+
+    Raises:
+        McpMemoryError: it cannot be reached.
+    """
+    running = RemoteMemory.of_running(_NAME)
+    if running and running.notice:
+        err.print(Text(running.notice, style="yellow"), soft_wrap=True)
+    return running or LocalMemory.open(agent_id=_NAME)
 
 
 def print_json(value: Any) -> None:

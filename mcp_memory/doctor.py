@@ -11,7 +11,7 @@ from .place import NETWORK_ADVICE, network_warning
 from .processor import AVX2_ADVICE, try_lancedb
 from .records import Check
 from .remote import RemoteMemory
-from .settings import Settings, load_settings, sources, unknown_names
+from .settings import OF_A_CLIENT, Settings, as_table, load_settings, sources, unknown_names
 
 _LOW_DISK_BYTES = 1 << 30
 
@@ -60,10 +60,18 @@ def _folder() -> Iterator[Check]:
             yield Check("engine", exc.message, exc.hint)
 
 
-def settings_table(settings: Settings) -> list[tuple[str, str, str]]:
-    """(name, value, source) of each setting in force."""
-    where = sources(settings)
-    return [(name, str(getattr(settings, name)), where[name]) for name in type(settings).model_fields]
+def settings_in_force() -> list[tuple[str, str, str]]:
+    """(name, value, source) of each setting: those of the running engine, and what each client has for itself."""
+    own = as_table(load_settings())
+    try:
+        running = RemoteMemory.of_running("doctor")
+    except McpMemoryError:
+        running = None
+    if running is None:
+        return own
+    with running:
+        of_engine = {name: (name, value, source) for name, value, source in running.engine_settings()}
+    return [row if row[0] in OF_A_CLIENT else of_engine.get(row[0], row) for row in own]
 
 
 def _settings(settings: Settings) -> Check:

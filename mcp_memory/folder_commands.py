@@ -8,7 +8,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from .console import Json, err, failing_clearly, out, print_json
+from .console import Json, err, failing_clearly, out, print_json, reach_memory
 from .memory import LocalMemory
 from .records import Difference, OnProgress
 from .remote import RemoteMemory
@@ -68,5 +68,5 @@ def _memory(doing: str) -> Iterator[tuple[LocalMemory | RemoteMemory, OnProgress
         def show(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        with RemoteMemory.of_running("cli") or LocalMemory.open(agent_id="cli") as memory:
+        with reach_memory() as memory:
             yield memory, show

@@ -27,7 +27,7 @@ from .records import (
 from .records import Memory as Record
 from .starter import connect_or_start
 
-_READS = frozenset({"search", "list", "examine", "stats", "whose"})
+_READS = frozenset({"search", "list", "settings", "examine", "stats", "whose"})
 
 
 class RemoteMemory:
@@ -130,6 +130,11 @@ class RemoteMemory:
         """The process that answers, 0 where it is not known at present."""
         return self._line.address.pid if self._line else 0
 
+    def engine_settings(self) -> builtins.list[tuple[str, str, str]]:
+        """(name, value, source) of each setting with which the engine was started."""
+        answer: builtins.list[tuple[str, str, str]] = self._ask("settings")
+        return answer
+
     def examine(self) -> builtins.list[Check]:
         """What `doctor` finds of the open folder, part by part."""
         answer: builtins.list[Check] = self._ask("examine")
@@ -183,12 +188,12 @@ class RemoteMemory:
         answer = b""
         try:
             line.send(question(self._n_asked, method, arguments))
-            while (said := line.reader.readline()) and not answer:
-                if told := progress_in(said):
-                    on_progress(*told)
-                else:
+            while said := line.reader.readline():
+                told = progress_in(said)
+                if told is None:
                     answer = said
                     break
+                on_progress(*told)
         except OSError:
             # Nothing is left to do but to see to another connection the next time.
             pass

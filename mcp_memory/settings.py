@@ -160,6 +160,12 @@ def unknown_names(settings: Settings) -> list[str]:
     return strange
 
 
+def as_table(settings: Settings) -> list[tuple[str, str, str]]:
+    """(name, value, source) of each setting."""
+    where = sources(settings)
+    return [(name, str(getattr(settings, name)), where[name]) for name in type(settings).model_fields]
+
+
 def sources(settings: Settings) -> dict[str, str]:
     """Where each setting came from: 'environment', 'file' or 'default'."""
     environment = EnvSettingsSource(Settings)()

@@ -95,10 +95,18 @@ class _Attempts:
             )
         if self._started is None:
             if not holder or time.monotonic() >= self._start_at:
-                self._started = _Started(self._home, self._program)
+                self._start()
         elif (status := self._started.status()) is not None:
             self._judge(status, self._started)
             self._started = None
+
+    def _start(self) -> None:
+        try:
+            self._started = _Started(self._home, self._program)
+        except OSError as exc:
+            if self._program == self._own:
+                raise StorageError(f"the engine cannot be started: {exc}", hint="run: mcp-memory doctor") from exc
+            self._program = self._own
 
     def _judge(self, status: int, ended: "_Started") -> None:
         if status in _TRY_AGAIN and self._passed_s < _HELD_S:
@@ -146,24 +154,21 @@ class _Started:
         """Start it.
 
         Raises:
-            StorageError: the system does not allow it.
+            OSError: the system does not allow it.
         """
         apart: dict[str, Any] = (
             {"creationflags": 0x00000008 | 0x00000200} if sys.platform == "win32" else {"start_new_session": True}
         )
-        try:
-            self._process = subprocess.Popen(
-                [*program.command, "engine", "run"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
-                cwd=home if os.access(home, os.X_OK) else None,
-                env={**os.environ, HOME_VARIABLE: str(home)},
-                **apart,
-            )
-        except OSError as exc:
-            raise StorageError(f"the engine cannot be started: {exc}", hint="run: mcp-memory doctor") from exc
+        self._process = subprocess.Popen(
+            [*program.command, "engine", "run"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
+            cwd=home if os.access(home, os.X_OK) else None,
+            env={**os.environ, HOME_VARIABLE: str(home)},
+            **apart,
+        )
         self._said = b""
         # Waits for its end, or what is left of it would stay among the processes.
         self._listener = threading.Thread(target=self._listen, name="engine", daemon=True)

@@ -259,10 +259,10 @@ def dead_holder(home: Path) -> int:
 def test_what_a_killed_holder_left_keeps_nobody_out(open_memory: Opener, home: Path) -> None:
     pid = dead_holder(home)
     assert (home / LOCK_NAME).exists()
-    assert json.loads((home / OWNER_NAME).read_text()) == {"pid": pid}
+    assert json.loads((home / OWNER_NAME).read_text()) == {"pid": pid, "is_engine": False}
     memory = open_memory()
     memory.add("I keep bees", infer=False)
-    assert json.loads((home / OWNER_NAME).read_text()) == {"pid": os.getpid()}
+    assert json.loads((home / OWNER_NAME).read_text()) == {"pid": os.getpid(), "is_engine": False}
 
 
 def test_a_dead_process_is_not_named_as_the_holder(home: Path) -> None:
@@ -287,8 +287,7 @@ def test_an_owners_note_that_is_torn_hides_nothing(home: Path, content: str) -> 
 
 
 def test_an_engine_that_holds_the_folder_is_to_be_stopped_by_its_command(home: Path) -> None:
-    held = DataFolder(home)
-    address.publish(home, Address(1, "token", os.getpid(), "0"))
+    held = DataFolder(home, is_engine=True)
     with pytest.raises(FolderInUseError, match=f"by the memory engine, process {os.getpid()}") as caught:
         DataFolder(home)
     assert "mcp-memory engine stop" in caught.value.hint

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import socket
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,27 @@ def test_a_call_under_way_when_the_engine_is_killed_is_told_and_nothing_is_lost(
     assert "may have been done or not: repeating it is safe" in answer["result"]["content"][0]["text"]
     assert found(host, "bees") == [("desk", "I keep bees")]
     assert host.end() == 0
+
+
+def test_what_one_user_adds_is_stored_in_the_order_in_which_it_was_sent(attach: Attach) -> None:
+    host = attach("desk")
+    remember(host, "The first call loads the model")
+    texts = [" ".join(f"Hive {n} stands in row {n}." for n in range(400)), *(f"I keep {n} bees" for n in range(9))]
+    asked = [host.begin("add_memory", text=text, infer=False) for text in texts]
+    answers = [host.read() for _ in asked]
+    ids = {answer["id"]: answer["result"]["structuredContent"]["results"][0]["id"] for answer in answers}
+    with Memory() as memory:
+        stored = [record.id for record in reversed(memory.list())]
+    assert stored[1:] == [ids[identifier] for identifier in asked]
+
+
+def test_an_engine_that_cannot_say_where_it_listens_is_told(start: Callable[..., Server], home: Path) -> None:
+    (home / "engine.json").mkdir(parents=True)
+    host = start(shared=True)
+    host.initialize()
+    refused = host.call("search_memory", query="bees")
+    assert refused["isError"]
+    assert f"the engine cannot work in {home}" in refused["content"][0]["text"]
 
 
 def test_searches_do_not_wait_for_adds_that_wait_for_the_language_model(attach: Attach, server: OllamaServer) -> None:

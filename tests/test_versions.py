@@ -72,9 +72,13 @@ def test_a_newest_program_that_has_been_removed_is_done_without(attach: Attach, 
     assert (recorded.version, recorded.command[0]) == (mcp_memory.__version__, sys.executable)
 
 
-def test_a_newest_program_that_does_not_work_any_more_is_done_without(attach: Attach, home: Path) -> None:
+@pytest.mark.parametrize("command", ["/bin/false", ""])
+def test_a_newest_program_that_does_not_work_any_more_is_done_without(attach: Attach, home: Path, command: str) -> None:
     home.mkdir()
-    record_program(home, Program("99.1", ("/bin/false",)))
+    broken = home / "broken"
+    broken.write_text("no program")
+    broken.chmod(0o700)
+    record_program(home, Program("99.1", (command,)) if command else Program("99.1", (str(broken),)))
     attach("desk")
     assert engine_of(home).version == mcp_memory.__version__
 
