@@ -14,6 +14,8 @@ from typing import Any
 FILE_NAME = "engine.json"
 PROGRAM_NAME = "program.json"
 OWNER_NAME = "owner.json"
+# What the engine has to say, and what libraries print.
+LOG_NAME, STDERR_NAME = "engine.log", "engine.stderr"
 HOST = "127.0.0.1"
 # The first line of a connection and its answer are frozen: any shim works with any engine.
 PREAMBLE_VERSION = 1

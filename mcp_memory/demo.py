@@ -1,18 +1,20 @@
 """The demonstration: two MCP clients under different names, one memory between them, told in plain words."""
 
+import contextlib
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import Implementation
 
 from . import control
+from .address import LOG_NAME, STDERR_NAME
 from .dial import ENGINE_GONE
 from .errors import McpMemoryError, StorageError
 from .language_model import LanguageModel, Presence
@@ -30,8 +32,12 @@ FORGOTTEN = "INV-2041"
 READ = "My brother Tomas starts at the post office tomorrow, and I am learning Finnish."
 # As long as an add can wait: a model that is not in memory yet takes its time.
 _WAIT_S = 50
+_N_LAST_LINES = 30
 # What the user's own settings file says of the model holds for the demo's servers too, whose folder is another.
 _PASSED_ON = ("ollama_host", "llm_model", "llm_context_tokens", "llm_timeout_s", "llm_think")
+
+
+E = TypeVar("E", bound=Exception)
 
 
 def run_demo(say: Callable[[str], None]) -> None:
@@ -48,23 +54,34 @@ def run_demo(say: Callable[[str], None]) -> None:
         try:
             anyio.run(_demo, _environment(settings, home), model, say)
         except BaseExceptionGroup as group:
+            _tell_what_the_engine_wrote(Path(home), say)
             # The client's tasks wrap what is raised among them.
-            if found := _first_known(group):
+            if found := _first(McpMemoryError, group):
                 raise found from group
+            if lost := _first(MCPError, group):
+                raise StorageError(f"the demonstration failed: {lost}", hint="run: mcp-memory doctor") from group
             raise
         finally:
             # Before its folder is removed.
             control.stop(Path(home))
 
 
-def _first_known(group: BaseExceptionGroup[BaseException]) -> McpMemoryError | None:
-    known = group.subgroup(McpMemoryError)
-    while known is not None:
-        first = known.exceptions[0]
-        if isinstance(first, McpMemoryError):
-            return first
-        known = first if isinstance(first, BaseExceptionGroup) else None
+def _first(kind: type[E], group: BaseExceptionGroup[BaseException]) -> E | None:
+    for raised in group.exceptions:
+        if isinstance(raised, kind):
+            return raised
+        if isinstance(raised, BaseExceptionGroup) and (found := _first(kind, raised)):
+            return found
     return None
+
+
+def _tell_what_the_engine_wrote(home: Path, say: Callable[[str], None]) -> None:
+    """Before its files go with the folder."""
+    for name in (LOG_NAME, STDERR_NAME):
+        with contextlib.suppress(OSError):
+            lines = (home / name).read_text(encoding="utf-8", errors="replace").splitlines()
+            for line in lines[-_N_LAST_LINES:]:
+                say(f"{name}: {line}")
 
 
 def _environment(settings: Settings, home: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ import anyio
 import anyio.abc
 
 from . import address
-from .address import PREAMBLE_VERSION, Address
+from .address import LOG_NAME, PREAMBLE_VERSION, STDERR_NAME, Address
 from .api import answer_calls
 from .dial import USER_VARIABLE, Kind, own_variables
 from .engine import Engine
@@ -36,7 +36,6 @@ from .wire import ReadLine, WriteLine, serve_lines
 
 logger = logging.getLogger(__name__)
 
-LOG_NAME, STDERR_NAME = "engine.log", "engine.stderr"
 _N_LAST_BYTES = 10_000
 _LOG_BYTES, _N_OLD_LOGS = 1_000_000, 3
 _KINDS = get_args(Kind)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from mcp_memory.demo import READ, run_demo
+from mcp_memory.errors import StorageError
 from tests.fakes import facts
 from tests.ollama_server import OllamaServer, reply, tags
 
@@ -41,3 +42,11 @@ def test_where_none_is_the_demo_says_what_to_type() -> None:
     assert "ollama serve" in lines[-2]
     assert "mcp-memory models" in lines[-2]
     assert lines[-1].startswith("Done.")
+
+
+def test_a_demo_that_fails_tells_what_its_engine_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_memory.demo.TOLD", ())
+    lines: list[str] = []
+    with pytest.raises(StorageError, match="the demonstration failed: invalid_input"):
+        run_demo(lines.append)
+    assert any(line.startswith("engine.log: ") and "listens on port" in line for line in lines)
