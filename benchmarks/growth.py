@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hosts import Host, Place, disk_megabytes, end_like_interrupted, has_command, memory_command, wait_for_quiet
+from hosts import Host, Place, disk_megabytes, end_like_interrupted, memory_command, wait_for_quiet
 from latency import milliseconds
 from rich.console import Console
 from rich.progress import track
@@ -97,7 +97,7 @@ def grown_in_engine(n_adds: int, embedder: Embedder) -> Figures:
 def against_rebuilt(home: Path, embedder: Embedder) -> Figures:
     """Searches in a grown folder and in one whose tables were made anew from the same log, alternately."""
     with tempfile.TemporaryDirectory() as fresh:
-        rebuild(home, Path(fresh), embedder)
+        rebuild(home, Path(fresh))
         with LocalMemory.open(home, embedder=embedder) as old, LocalMemory.open(fresh, embedder=embedder) as new:
             for memory in (old, new):
                 memory.warm()
@@ -118,19 +118,12 @@ def against_rebuilt(home: Path, embedder: Embedder) -> Figures:
     }
 
 
-def rebuild(home: Path, fresh: Path, embedder: Embedder) -> None:
+def rebuild(home: Path, fresh: Path) -> None:
     """Make a folder with the same log, and tables that come from it alone."""
-    if has_command("rebuild"):
-        with Place() as place:
-            shutil.copytree(home, place.home, dirs_exist_ok=True)
-            subprocess.run(memory_command("rebuild"), check=True, capture_output=True, timeout=_REBUILD_S)
-            shutil.copytree(place.home, fresh, dirs_exist_ok=True)
-        return
-    for path in home.glob(f"{LOG_NAME}*"):
-        shutil.copy2(path, fresh)
-    with LocalMemory.open(fresh, embedder=embedder) as memory:
-        memory.catch_up()
-        memory.settle()
+    with Place() as place:
+        shutil.copytree(home, place.home, dirs_exist_ok=True)
+        subprocess.run(memory_command("rebuild"), check=True, capture_output=True, timeout=_REBUILD_S)
+        shutil.copytree(place.home, fresh, dirs_exist_ok=True)
 
 
 def adds_a_second(n_adds: int) -> dict[int, float]:

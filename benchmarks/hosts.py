@@ -36,12 +36,6 @@ def memory_command(*arguments: str) -> list[str]:
     return [str(script), *arguments] if script.exists() else [sys.executable, "-m", "mcp_memory", *arguments]
 
 
-def has_command(name: str) -> bool:
-    """Whether the program knows a command."""
-    asked = subprocess.run(memory_command(name, "--help"), capture_output=True, timeout=ANSWER_S, check=False)
-    return asked.returncode == 0
-
-
 def end_like_interrupted() -> None:
     """Have SIGTERM, and SIGINT where the shell set it aside, end this program by way of its `with` blocks."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -240,6 +234,14 @@ def disk_megabytes(folder: Path) -> float:
         with contextlib.suppress(OSError):
             size += path.stat().st_size if path.is_file() else 0
     return size / 1e6
+
+
+def is_there(process: psutil.Process) -> bool:
+    """Whether a process runs; one that has ended and nobody has looked after does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _arguments(process: psutil.Process) -> list[str]:
