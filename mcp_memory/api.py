@@ -52,6 +52,7 @@ _CHANGES = frozenset({"add", "delete"})
 # Those that say how far they are.
 _LONG = frozenset({"verify", "rebuild"})
 _TELL_EVERY_S = 0.1
+_LOOK_AT_ARGUMENTS = "look at the method's arguments"
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
 _ERRORS = {
     kind.code: kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, McpMemoryError)
@@ -133,10 +134,10 @@ def _answered(open_memory: "Callable[[], LocalMemory]", method: str, given: dict
         return b'"result": ' + _done(open_memory, method, given)
     except McpMemoryError as exc:
         error = {"code": exc.code, "message": exc.message, "hint": exc.hint}
-    except (TypeError, ValidationError) as exc:
-        error = {"code": "invalid_input", "message": f"{method}: {exc}", "hint": "look at the method's arguments"}
+    except ValidationError as exc:
+        error = {"code": "invalid_input", "message": f"{method}: {exc}", "hint": _LOOK_AT_ARGUMENTS}
     except Exception:  # the one place of this protocol that must not let anything through
-        logger.exception("unexpected error")
+        logger.exception("unexpected error in %r", method)
         error = {"code": "internal", "message": "unexpected error", "hint": "the engine's log has the details"}
     return b'"error": ' + json.dumps(error).encode()
 
@@ -149,4 +150,10 @@ def _done(open_memory: "Callable[[], LocalMemory]", method: str, given: dict[str
         return ANSWERS[method].dump_json(as_table(memory.settings))
     if method == "whose":
         return ANSWERS[method].dump_json({"user": memory.user_id, "folder": str(memory.folder)})
-    return ANSWERS[method].dump_json(getattr(memory, method)(**given))
+    do = getattr(memory, method)
+    try:
+        # Here, so that a TypeError of the method itself is not blamed on whoever called it.
+        inspect.signature(do).bind(**given)
+    except TypeError as exc:
+        raise InvalidInputError(f"{method}: {exc}", hint=_LOOK_AT_ARGUMENTS) from exc
+    return ANSWERS[method].dump_json(do(**given))

@@ -18,9 +18,9 @@ from typing import IO
 
 from pydantic import TypeAdapter
 
+from .disk import is_full, sync
 from .errors import InvalidInputError, StorageError
-from .log_copy import inspect_log, sync
-from .place import is_full
+from .log_copy import inspect_log
 from .records import BackupManifest, BackupResult
 from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME, Stores

@@ -35,7 +35,7 @@ class Engine:
         self._warming: threading.Thread | None = None
         self._starting = threading.Lock()
         self._is_warm = False
-        self._is_closed = False
+        self._is_closed = self._is_waiting_over = False
         self._turns = Turns()
         self.activity = "starting"
 
@@ -51,6 +51,8 @@ class Engine:
             if self._memory is None:
                 self.activity = "opening the data folder"
                 self._memory = self._open_memory()
+                if self._is_waiting_over:
+                    self._memory.stop_waiting()
             return self._memory
 
     def memory_of(self, settings: "Settings | None", agent_id: str, turn: Turn) -> "LocalMemory":
@@ -97,8 +99,22 @@ class Engine:
         memory = self._memory
         return memory is not None and memory.has_due_work()
 
+    def stop_waiting(self) -> None:
+        """Have adds answer `queued` at once, those that wait for their texts to be read and all later ones.
+
+        For when calls under way are to end: the texts are durable, and the queue goes on with them. Returns at once,
+        raises nothing, is safe to repeat and to call from any thread, before the memory is open as well.
+        """
+        self._is_waiting_over = True
+        if (memory := self._memory) is not None:
+            memory.stop_waiting()
+
     def close(self) -> None:
-        """Close the memory if it is open, waiting at most some seconds. Safe to repeat."""
+        """Close the memory if it is open; what waits for the language model is left to the next time. Safe to repeat.
+
+        Waits some seconds for it to be opened, then as `LocalMemory.close` does. While it is still loading it is left
+        as it is: the process is to end.
+        """
         self._is_closed = True
         # A thread deep in loading a model cannot be interrupted; the process ends under it.
         if self._lock.acquire(timeout=_CLOSE_S):

@@ -12,8 +12,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from .address import OWNER_NAME, Holder, holder_of
+from .disk import is_full
 from .errors import FolderInUseError, McpMemoryError, StorageError
-from .place import NETWORK_ADVICE, check_hard_links, is_full, network_warning, no_locks
+from .place import NETWORK_ADVICE, check_hard_links, network_warning, no_locks
 
 logger = logging.getLogger(__name__)
 

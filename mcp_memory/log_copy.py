@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .disk import sync
 from .errors import StorageError
 
 _COUNTED = ("entities", "episodes", "jobs", "events")
@@ -65,18 +66,6 @@ def fold(path: Path) -> bool:
     with contextlib.suppress(sqlite3.Error), contextlib.closing(_open(path, "mode=rw")) as log:
         log.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return not any(beside.exists() and beside.stat().st_size for beside in [path.with_name(f"{path.name}-wal")])
-
-
-def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk before going on; folders where the system knows that."""
-    if path.is_dir() and os.name == "nt":
-        return
-    # Windows wants it open for writing.
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -10,8 +10,9 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import SQLAlchemyError
 
 from . import schema
+from .disk import sync
 from .errors import StorageError
-from .log_copy import copy_log, draft_beside, sync
+from .log_copy import copy_log, draft_beside
 from .place import no_wal
 from .schema import meta
 from .version import __version__

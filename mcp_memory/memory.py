@@ -353,6 +353,13 @@ class LocalMemory:
         """Whether texts are being read by the language model, or could be at once."""
         return self._parts.queue.has_due_work()
 
+    def stop_waiting(self) -> None:
+        """Have adds of every view of this folder answer `queued` at once, those that wait and all later ones.
+
+        The queue goes on. Returns at once; safe to repeat, and after `close`.
+        """
+        self._parts.queue.stop_waiting()
+
     @property
     def model_use(self) -> ModelUse:
         """Calls and tokens that the language model has cost since the folder was opened."""
@@ -360,7 +367,11 @@ class LocalMemory:
         return self._parts.model.use + rewriter.use if rewriter else self._parts.model.use
 
     def close(self) -> None:
-        """Finish upkeep and let go of the folder. Safe to repeat."""
+        """Let go of the folder; long work ends after the batch that it is at. Safe to repeat.
+
+        What has been said is durable before that. Waits for a write or a compaction under way, seconds at most where
+        the disk is not slow.
+        """
         self._parts.close()
 
     def __enter__(self) -> Self:

@@ -88,7 +88,12 @@ class Parts:
         )
 
     def close(self) -> None:
-        """Finish upkeep and let go of everything; jobs that wait stay for the next time. Safe to repeat."""
+        """Write what waits and let go of everything; the next time goes on with the rest. Safe to repeat.
+
+        Long work is told first to end. What is waited for: the batch that it is at, the write that a job is at, and a
+        compaction that is due.
+        """
+        self.stores.begin_closing()
         if self.rewriter:
             self.rewriter.close()
         self.queue.stop()

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from .disk import is_full
 from .errors import StorageError
 
 # What the operating systems call the file systems of other machines, and of the host of a virtual one.
@@ -75,11 +76,6 @@ NETWORK_ADVICE = (
     "move it to a local disk and set MCP_MEMORY_HOME: SQLite's log is safe only there;"
     " until then never open it from two machines"
 )
-
-
-def is_full(exc: OSError) -> bool:
-    """Whether writing failed because there is no room, or no more for this account or this file."""
-    return exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_hard_links(existing: Path) -> None:

@@ -45,6 +45,10 @@ class Queue:
         self._outcomes: dict[str, tuple[Receipt, ...]] = {}
         self._thread: threading.Thread | None = None
         self._is_stopping = False
+        # Whether nobody is to wait for a job any more.
+        self._is_waiting_over = False
+        # Whether the thread has met what is wrong with the folder, or with this program, and pauses.
+        self._has_failed = False
         # Counts the reasons to look at the jobs again; one that comes while they are being looked at is not lost.
         self._n_wakes = 0
         # Why the model is not there, '' while it is.
@@ -74,10 +78,17 @@ class Queue:
         with self._changed:
             self._changed.notify_all()
 
+    def stop_waiting(self) -> None:
+        """Have every `wait` return at once, those under way and all later ones; the jobs go on. Safe to repeat."""
+        with self._changed:
+            self._is_waiting_over = True
+            self._changed.notify_all()
+
     def wait(self, job_id: str, timeout_s: float) -> tuple[Receipt, ...]:
         """What came of a job, () when that is not known in time.
 
-        Answers at once where the job is put off or cancelled, waits for one of its run that is, or the model is away.
+        Answers at once where the job is put off or cancelled, waits for one of its run that is, or the model is away;
+        and after `stop_waiting`.
         """
 
         def is_settled() -> bool:
@@ -85,6 +96,7 @@ class Queue:
                 job_id in self._outcomes
                 or bool(self.trouble)
                 or self._is_stopping
+                or self._is_waiting_over
                 or self._hindrance(job_id) is not None
             )
 
@@ -143,8 +155,17 @@ class Queue:
             return self._changed.wait_for(lambda: self._is_idle() or bool(self.trouble), timeout_s) and not self.trouble
 
     def has_due_work(self) -> bool:
-        """Whether a job is due and the model there, as far as is known."""
-        return not self.trouble and not self._is_idle()
+        """Whether a job is being worked off, or is due, with the model there as far as is known.
+
+        No while the thread does not run, or pauses because the folder cannot be used: then nothing would come of it.
+        """
+        is_running = self._thread is not None and self._thread.is_alive()
+        if not is_running or self._has_failed or self.trouble:
+            return False
+        try:
+            return not self._is_idle()
+        except StorageError:
+            return False
 
     def _is_idle(self) -> bool:
         return not self._learned_of and backlog.next_job(self._stores.log, self._stores.clock())[0] is None
@@ -154,6 +175,7 @@ class Queue:
             seen = self._n_wakes
             try:
                 job, next_at = backlog.next_job(self._stores.log, self._stores.clock())
+                self._has_failed = False
                 if job is None and self._learned_of:
                     self._summarise(next(iter(self._learned_of)))
                 elif job is None:
@@ -161,11 +183,13 @@ class Queue:
                 else:
                     self._try(job)
             except McpMemoryError as exc:
+                self._has_failed = True
                 # The log itself failed; whoever adds next meets the same and is told.
                 if not self._is_stopping:
                     logger.warning("the queue waits: %s", exc)
                 self._sleep(seen, self._stores.settings.llm_retry_s)
             except Exception:
+                self._has_failed = True
                 # A thread that dies would leave jobs waiting for ever, without a word.
                 logger.exception("unexpected error in the queue")
                 self._sleep(seen, self._stores.settings.llm_retry_s)

@@ -69,6 +69,7 @@ def _differing(stores: Stores, tables: Tables, name: TableName, pending: Sequenc
     if in_fields:
         rest = sorted(wanted_ids(stores.log, name) - wrong)
         for start in range(0, len(rest), BATCH):
+            stores.check_open()
             batch = read_batch(stores.log, tables, name, rest[start : start + BATCH])
             wrong |= {difference.id for difference in compare_fields(batch)}
     return sorted(wrong)

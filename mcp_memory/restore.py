@@ -17,11 +17,11 @@ from pathlib import Path
 from . import schema
 from .address import published
 from .backup import MANIFEST_NAME, copy_hashed, read_manifest
+from .disk import is_full, sync
 from .errors import FolderInUseError, InvalidInputError, StorageError
 from .folder import DataFolder
-from .log_copy import fold, inspect_log, sync
+from .log_copy import fold, inspect_log
 from .log_file import newer_schema
-from .place import is_full
 from .records import BackupManifest
 from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME

@@ -240,6 +240,15 @@ class Stores:
         """The indices in memory, by user."""
         return dict(self._indices)
 
+    def begin_closing(self) -> None:
+        """Have long work end after the batch that it is at; `close` is to follow. Safe to repeat."""
+        self._is_closing = True
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether long work is not to be begun any more."""
+        return self._is_closing
+
     def check_open(self) -> None:
         """Long work asks between its batches whether it is to go on.
 
@@ -251,7 +260,7 @@ class Stores:
 
     def close(self) -> None:
         """Wait for a change in progress, have everything on the disk, close the log for good. Safe to repeat."""
-        self._is_closing = True
+        self.begin_closing()
         with self.applying, self.writing:
             if self._tables and self.are_tables_checked and not self.damage:
                 # What cannot be brought to the disk is compared with the log the next time.

@@ -1,11 +1,11 @@
 """The folder of the tables put aside or exchanged, so that a kill at any moment leaves tables that can be used."""
 
 import contextlib
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from .disk import sync
 from .errors import StorageError
 
 TABLES_NAME = "lancedb"
@@ -47,23 +47,13 @@ class TablesFolder:
             if self.path.exists():
                 self.path.rename(self._replaced)
             self.fresh.rename(self.path)
-            _sync(self.path.parent)
+            sync(self.path.parent)
             _remove(self._replaced)
 
 
 def _remove(folder: Path) -> None:
     if folder.exists():
         shutil.rmtree(folder)
-
-
-def _sync(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .disk import is_machines_fault, sync
 from .errors import StorageError
 from .records import Entity, Memory, TableName
 
@@ -29,11 +30,9 @@ Vectors = NDArray[np.float32]
 # Older versions of a table are kept this long, for readers that are in the middle of one.
 _KEEP_VERSIONS = timedelta(minutes=1)
 _MAX_IDS = 500
-# Failures that say nothing about the files: whatever else LanceDB reports means that they cannot be used as they are.
-_OF_THE_MACHINE = (
-    "no space", "storage full", "quota", "permission denied", "read-only", "too many open files", "cannot allocate",
-    "out of memory",
-)  # fmt: skip
+# What LanceDB and its libraries say in words of their own; whatever else they report, other than what the system said,
+# means that the files cannot be used as they are.
+_OF_THE_MACHINE = ("no space", "storage full", "quota", "read-only", "out of memory")
 _REBUILD = "run: mcp-memory rebuild"
 
 
@@ -158,9 +157,8 @@ class Tables:
         with self._writing, _translating(self.path):
             for folder, _, names in os.walk(self.path):
                 for name in names:
-                    _sync(Path(folder, name))
-                if os.name == "posix":
-                    _sync(Path(folder))
+                    sync(Path(folder, name))
+                sync(Path(folder))
 
     # Reading
 
@@ -252,17 +250,9 @@ def _translating(path: Path) -> Iterator[None]:
 def _translated(path: Path, exc: BaseException) -> StorageError:
     first_line = str(exc).splitlines()[0] if str(exc) else type(exc).__name__
     message = f"LanceDB in {path} failed: {first_line}"
-    if any(clue in str(exc).lower() for clue in _OF_THE_MACHINE):
+    if is_machines_fault(str(exc)) or any(clue in str(exc).lower() for clue in _OF_THE_MACHINE):
         return StorageError(message, hint="check disk space and permissions")
     return TablesDamagedError(message, hint=_REBUILD)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _checked(vectors: Vectors, dimension: int) -> Vectors:

@@ -37,6 +37,8 @@ class Upkeep:
         self._catching_up = threading.Lock()
         self._is_caught_up = False
         self._events_looked_at_s: float | None = None
+        # Whether what was due at the last look has been done.
+        self._has_failed = False
 
     def catch_up_once(self, on_progress: OnProgress = lambda _done, _total: None) -> None:
         """Bring the tables in line with the log; once it has worked, later calls return at once.
@@ -81,11 +83,15 @@ class Upkeep:
         while self._running is not None and not self._running.done():
             self._is_full.set()
             self._running.result()
-            if not self._stores.is_behind:
+            # What has failed would be due again at once, and fail again.
+            if not (self._has_failed or self._stores.is_behind):
                 self.after_write()
 
     def finish(self) -> None:
-        """Do what is due, wait for it, then accept nothing more. Safe to repeat."""
+        """Do what is due, wait for it, then accept nothing more. Safe to repeat.
+
+        While the stores are being closed nothing that takes long is due: catching up is left to the next time.
+        """
         self._is_hurried = True
         self._is_full.set()
         self.after_write()
@@ -107,7 +113,7 @@ class Upkeep:
         self._events_looked_at_s = now
         before = self._stores.clock() - timedelta(days=days)
         is_any_left = True
-        while is_any_left:
+        while is_any_left and not self._stores.is_closing:
             with self._stores.writing:
                 is_any_left = self._stores.log.drop_events(before) > 0
 
@@ -117,7 +123,11 @@ class Upkeep:
                 if not self._is_hurried:
                     self._is_full.wait(GROUP_S)
                     self._is_full.clear()
-                self._do_what_is_due()
+                try:
+                    self._do_what_is_due()
+                except Exception:
+                    # Nobody looks at what becomes of this thread's work.
+                    logger.exception("unexpected error in upkeep")
         except BaseException:
             self._is_active = False
             raise
@@ -129,24 +139,35 @@ class Upkeep:
             return self._is_active
 
     def _do_what_is_due(self) -> None:
-        stores = self._stores
+        self._has_failed = True
         try:
-            apply_waiting(stores)
-            if stores.is_behind:
-                self._is_caught_up = False
-                self.catch_up_once()
-            if self._wants_optimize():
-                stores.tables().optimize()
-            for index in stores.loaded_indices().values():
-                if index.keywords.wants_rebuild:
-                    index.keywords.rebuild()
-            with stores.writing:
-                stores.log.fold_wal()
-            self._drop_old_events()
+            self._mend_write_and_compact()
+            self._has_failed = False
         except TablesDamagedError as exc:
-            stores.damage = exc.message
-            self._is_caught_up = False
-            self.catch_up_once()
+            self._stores.damage = exc.message
+            self._catch_up_again()
+            self._has_failed = self._stores.is_behind or bool(self._stores.damage)
         except McpMemoryError as exc:
             # The next write tries again; searches do not depend on it.
             logger.warning("upkeep was put off: %s", exc)
+
+    def _mend_write_and_compact(self) -> None:
+        stores = self._stores
+        apply_waiting(stores)
+        if stores.is_behind:
+            self._catch_up_again()
+        # An exchange of the tables would move their folder away from under the compaction.
+        with stores.applying:
+            if self._wants_optimize():
+                stores.tables().optimize()
+        for index in stores.loaded_indices().values():
+            if index.keywords.wants_rebuild:
+                index.keywords.rebuild()
+        with stores.writing:
+            stores.log.fold_wal()
+        self._drop_old_events()
+
+    def _catch_up_again(self) -> None:
+        self._is_caught_up = False
+        if not self._stores.is_closing:
+            self.catch_up_once()

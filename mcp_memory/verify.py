@@ -20,7 +20,7 @@ def verify(stores: Stores, on_progress: OnProgress = lambda _done, _total: None)
     """
     try:
         with stores.applying:
-            tables = stores.tables()
+            stores.tables()
             apply_waiting(stores)
             if stores.is_behind:
                 with stores.writing:
@@ -38,7 +38,7 @@ def verify(stores: Stores, on_progress: OnProgress = lambda _done, _total: None)
             on_progress(before + n, n_total)
 
         try:
-            found += _of_table(stores, tables, name, ids[name], advance)
+            found += _of_table(stores, name, ids[name], advance)
         except TablesDamagedError as exc:
             found.append(Difference(name, "unreadable", detail=exc.message))
         done += len(ids[name])
@@ -46,11 +46,11 @@ def verify(stores: Stores, on_progress: OnProgress = lambda _done, _total: None)
     return Verification(len(ids["memories"]), len(ids["entities"]), tuple(found))
 
 
-def _of_table(
-    stores: Stores, tables: Tables, name: TableName, ids: Sequence[str], advance: Callable[[int], None]
-) -> list[Difference]:
+def _of_table(stores: Stores, name: TableName, ids: Sequence[str], advance: Callable[[int], None]) -> list[Difference]:
     with stores.applying, stores.writing:
         apply_waiting(stores)
+        # Asked for anew each time: a rebuild may have exchanged them meanwhile.
+        tables = stores.tables()
         found = compare_keys(stores.log, tables, name) + _by_user(stores, tables, name)
     missing = {difference.id for difference in found if difference.flaw == "missing"}
     held = [identifier for identifier in ids if identifier not in missing]
@@ -59,7 +59,7 @@ def _of_table(
         with stores.applying, stores.writing:
             # A row that waits would look like one that is missing.
             apply_waiting(stores)
-            batch = read_batch(stores.log, tables, name, held[start : start + BATCH])
+            batch = read_batch(stores.log, stores.tables(), name, held[start : start + BATCH])
         found += compare_fields(batch)
         known = {(difference.id, difference.flaw) for difference in found}
         again = compare_vectors(batch, _embedded(stores, list(batch.wanted.values())))

@@ -54,7 +54,7 @@ MOMENTS = {
     "during rebuild": lambda: die_at(rebuild, "write_entities", memory.rebuild),
     "before the exchange": lambda: die_at(swap.TablesFolder, "exchange", memory.rebuild),
     "during the exchange": die_between_the_renames,
-    "after the exchange": lambda: die_at(swap, "_sync", memory.rebuild),
+    "after the exchange": lambda: die_at(swap, "sync", memory.rebuild),
 }
 memory = LocalMemory.open(sys.argv[1], user_id="ana")
 for number in range(4):

@@ -1,6 +1,7 @@
 """The queue over a real server that speaks Ollama's format: nothing is lost, nothing doubled, the receipt is true."""
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,8 @@ import pytest
 from sqlalchemy import Connection, insert, select
 
 from mcp_memory import backlog, queue
-from mcp_memory.errors import ModelUnavailableError
+from mcp_memory.engine import Engine
+from mcp_memory.errors import ModelUnavailableError, StorageError
 from mcp_memory.language_model import LanguageModel
 from mcp_memory.memory import LocalMemory
 from mcp_memory.queue import BACK_OFF
@@ -655,3 +657,75 @@ def test_a_clock_that_is_set_back_does_not_park_what_waits(
     memory = open_with(open_memory, server)
     assert memory.settle_queue(PATIENCE_S)
     assert texts(memory) == ["The user keeps bees."]
+
+
+def test_adds_that_wait_are_answered_when_nobody_is_to_wait_and_so_are_later_ones(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    memory = open_with(open_memory, server, add_wait_s=50.0)
+    engine = Engine(lambda: memory)
+    view = engine.memory_of(None, "desk")
+    server.script(kept_back(facts("The user keeps bees.")), facts(THE_RASH))
+    with ThreadPoolExecutor() as hosts:
+        waiting = hosts.submit(view.add, "I keep bees")
+        server.wait_until_held()
+        engine.stop_waiting()
+        [receipt] = waiting.result(PATIENCE_S).results
+        later = hosts.submit(view.add, RASH).result(PATIENCE_S)
+    assert (receipt.status, receipt.text) == ("queued", "I keep bees")
+    assert [receipt.status for receipt in later.results] == ["queued"]
+    # The queue goes on.
+    server.release()
+    wait_for_jobs(memory)
+    assert "The user keeps bees." in texts(memory)
+
+
+def test_an_engine_that_was_told_before_it_opened_its_memory_has_nobody_wait(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    engine = Engine(lambda: open_with(open_memory, server, add_wait_s=50.0))
+    engine.stop_waiting()
+    server.script(kept_back(facts("The user keeps bees.")))
+    with ThreadPoolExecutor() as hosts:
+        added = hosts.submit(lambda: engine.memory().add("I keep bees")).result(PATIENCE_S)
+    assert [receipt.status for receipt in added.results] == ["queued"]
+
+
+def test_due_jobs_are_work_only_once_something_works_them_off(open_memory: Opener, server: OllamaServer) -> None:
+    away = open_memory(add_wait_s=0.0)
+    away.add("I keep bees")
+    away.close()
+    server.script(kept_back(facts("The user keeps bees.")))
+    # As where the model could not be loaded, before the queue is begun.
+    memory = open_with(open_memory, server)
+    assert memory.stats()["jobs"] == 1
+    assert not memory.has_due_work()
+    memory.warm()
+    server.wait_until_held()
+    assert memory.has_due_work()
+    server.release()
+    assert memory.settle_queue(PATIENCE_S)
+    assert not memory.has_due_work()
+
+
+def test_due_jobs_are_no_work_while_the_queue_pauses_because_of_the_folder(
+    open_memory: Opener, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = open_with(open_memory, server, add_wait_s=0.0, llm_retry_s=600.0)
+    pausing = threading.Event()
+    sleep = memory._parts.queue._sleep
+
+    def fails(*_given: object) -> None:
+        raise StorageError("the disk is full", hint="free some space")
+
+    def tell_and_sleep(n_seen: int, seconds: float | None) -> None:
+        if seconds == 600.0:
+            pausing.set()
+        sleep(n_seen, seconds)
+
+    monkeypatch.setattr(queue, "work_off", fails)
+    monkeypatch.setattr(memory._parts.queue, "_sleep", tell_and_sleep)
+    memory.add("I keep bees")
+    assert pausing.wait(PATIENCE_S)
+    assert memory.stats()["jobs"] == 1
+    assert not memory.has_due_work()
