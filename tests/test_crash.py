@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,10 +19,12 @@ from tests.stdio_server import Server
 
 pytestmark = pytest.mark.slow
 
-# Adds one memory a line until it is killed; prints each text once it is acknowledged.
-WRITER = """
-import os, signal, sys, threading
+# Forks a writer for each (folder, moment) that it is told, and tells its status and output once it is dead. A writer
+# prints each text once it is acknowledged. What starts threads is imported by the writers, the rest here, once.
+WRITERS = """
+import json, os, signal, sys, threading
 from pathlib import Path
+import lance_namespace
 from mcp_memory import apply, log, rebuild, store, swap, tables
 from mcp_memory.memory import LocalMemory
 
@@ -56,14 +58,29 @@ MOMENTS = {
     "during the exchange": die_between_the_renames,
     "after the exchange": lambda: die_at(swap, "sync", memory.rebuild),
 }
-memory = LocalMemory.open(sys.argv[1], user_id="ana")
-for number in range(4):
-    if number == 3:
-        MOMENTS[sys.argv[2]]()
-    text = f"Statement {number} about Maria Quintela"
-    memory.add(text, infer=False)
-    print(text, flush=True)
-    memory.settle()
+
+def write(home, moment):
+    global memory
+    memory = LocalMemory.open(home, user_id="ana")
+    for number in range(4):
+        if number == 3:
+            MOMENTS[moment]()
+        text = f"Statement {number} about Maria Quintela"
+        memory.add(text, infer=False)
+        print(text, flush=True)
+        memory.settle()
+
+for line in sys.stdin:
+    reads, writes = os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(writes, 1)
+        write(*json.loads(line))
+        os._exit(0)
+    os.close(writes)
+    with open(reads) as output:
+        printed = output.read()
+    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), printed]), flush=True)
 """
 # How many memories are acknowledged and how many are stored by then.
 MOMENTS = {
@@ -81,16 +98,26 @@ MOMENTS = {
 }
 
 
-def write_until_killed(home: Path, moment: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", WRITER, str(home), moment],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    return done.stdout.splitlines()
+Writers = Callable[[Path, str], list[str]]
+
+
+@pytest.fixture(scope="module")
+def write_until_killed() -> Iterator[Writers]:
+    """Fills a folder until its writer is killed at a moment; returns what was acknowledged."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MCP_MEMORY_")}
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITERS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as writers:
+
+        def write(home: Path, moment: str) -> list[str]:
+            assert writers.stdin
+            assert writers.stdout
+            print(json.dumps([str(home), moment]), file=writers.stdin, flush=True)
+            status, printed = json.loads(writers.stdout.readline())
+            assert status == -signal.SIGKILL
+            return list(printed.splitlines())
+
+        yield write
 
 
 def assert_whole(memory: LocalMemory, acknowledged: list[str]) -> None:
@@ -109,8 +136,10 @@ def assert_whole(memory: LocalMemory, acknowledged: list[str]) -> None:
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_writer_leaves_a_folder_that_converges(tmp_path: Path, open_memory: Opener, moment: str) -> None:
-    acknowledged = write_until_killed(tmp_path / "home", moment)
+def test_a_killed_writer_leaves_a_folder_that_converges(
+    home: Path, open_memory: Opener, write_until_killed: Writers, moment: str
+) -> None:
+    acknowledged = write_until_killed(home, moment)
     memory = open_memory()
     assert (len(acknowledged), len(memory.list())) == MOMENTS[moment]
     # Their files are young: a power cut could have taken them.
@@ -120,8 +149,10 @@ def test_a_killed_writer_leaves_a_folder_that_converges(tmp_path: Path, open_mem
     assert memory.stores.log.pending().memory_ids == ()
 
 
-def test_a_rebuild_goes_on_where_a_killed_one_stopped(tmp_path: Path, open_memory: Opener) -> None:
-    acknowledged = write_until_killed(tmp_path / "home", "during rebuild")
+def test_a_rebuild_goes_on_where_a_killed_one_stopped(
+    home: Path, open_memory: Opener, write_until_killed: Writers
+) -> None:
+    acknowledged = write_until_killed(home, "during rebuild")
     memory = open_memory()
     made = memory.rebuild()
     assert (made.n_memories, made.n_entities, made.n_resumed) == (3, 1, 3)
@@ -165,8 +196,8 @@ def test_a_server_killed_while_clients_add_keeps_every_acknowledged_add(tmp_path
 def test_texts_queued_while_ollama_was_away_survive_kills_and_are_distilled_once_and_in_order(
     start: Callable[..., Server], open_memory: Opener
 ) -> None:
-    said = [f"I have a cat called Moth {n}" for n in range(50)]
-    distilled = [f"The user has a cat called Moth {n}." for n in range(50)]
+    said = [f"I have a cat called Moth {n}" for n in range(20)]
+    distilled = [f"The user has a cat called Moth {n}." for n in range(20)]
     ollama = OllamaServer()
     ollama.script(*map(facts, distilled))
     environment = {"MCP_MEMORY_OLLAMA_HOST": ollama.url, "MCP_MEMORY_ADD_WAIT_S": "0"}

@@ -85,7 +85,7 @@ HOSTILE = [
     "😀" * 50, "👩‍👩‍👧‍👦🏳️‍🌈", "\u202eevil\u202d", "العربية \u200f עברית", "e\u0301" * 30, "Z\u0335" * 200,
     "' OR '1'='1", '"; DROP TABLE memories; --', "{{7*7}} ${jndi:ldap://x} %s %n", "<script>alert(1)</script>",
     "../../etc/passwd", "[bold]rich[/bold]", '{"a":1}', "[1,2", "NaN", "null", "true", "-0", "1e999", "\\",
-    "\\u0000", "%00", "a" * 100_000, "字" * 30_000, "word " * 20_000, "\u200b\u200c\u200d", " ", "\u3000",
+    "\\u0000", "%00", "a" * 100_000, "字" * 10_000, "word " * 2_000, "\u200b\u200c\u200d", " ", "\u3000",
     "ﷺ", "İıſK", "ß" * 99, "٣٤٥", "^(a+)+$" + "a" * 60, "@" * 500, "-" * 5000, "." * 5000, "A.B." * 500,
     "http://" + "a." * 2000, "x@" + "y." * 2000, "((((" * 1000, '"' * 999, "«“„" * 300, "A1-" * 3000, "_" * 9000,
     "Ab " * 3000, "a'" * 3000, "aB" * 5000, "1.2" * 3000,
@@ -123,25 +123,31 @@ def test_a_thousand_hostile_strings_each_get_an_answer_and_no_foreign_memory(
     server = start(MCP_MEMORY_EMBEDDING_MODEL=model)
     server.initialize()
 
-    def call(tool: str, **arguments: object) -> Any:
-        result = server.call(tool, **arguments)
-        told = json.dumps(result)
-        assert "plum-harbour" not in told
-        assert "internal:" not in told, (str(arguments)[:200], told[:300])
-        assert result.get("isError") or "structuredContent" in result
-        return result
+    def asked(tool: str, *calls: dict[str, object]) -> list[Any]:
+        """The results of several calls, which are all under way at once."""
+        given = {server.begin(tool, **arguments): arguments for arguments in calls}
+        answers = {answer["id"]: answer["result"] for answer in (server.read() for _ in given)}
+        for identifier, arguments in given.items():
+            told = json.dumps(answers[identifier])
+            assert "plum-harbour" not in told
+            assert "internal:" not in told, (str(arguments)[:200], told[:300])
+            assert answers[identifier].get("isError") or "structuredContent" in answers[identifier]
+        return [answers[identifier] for identifier in given]
 
+    # Searched for as they come, while the store is still small.
     for text in HOSTILE:
-        call("add_memory", text=text, infer=False, run_id=text[:50], metadata={"k": text[:500]})
+        asked("add_memory", {"text": text, "infer": False, "run_id": text[:50], "metadata": {"k": text[:500]}})
+        asked("search_memory", {"query": text, "top_k": 3})
     others = random_strings(1000 - len(HOSTILE))
     # What a write costs it costs for many texts as for one.
     for texts in (others[place : place + 20] for place in range(0, len(others), 20)):
         messages = [{"role": "user", "content": text, "name": text} for text in texts]
         metadata = {str(place): text for place, text in enumerate(texts)}
-        added = call("add_memory", messages=messages, infer=False, run_id=texts[0], metadata=metadata)
+        [added] = asked(
+            "add_memory", {"messages": messages, "infer": False, "run_id": texts[0], "metadata": metadata}
+        )
         assert len(added["structuredContent"]["results"]) == len(texts)
-    for text in [*HOSTILE, *others]:
-        call("search_memory", query=text, top_k=3)
+        asked("search_memory", *({"query": text, "top_k": 3} for text in texts))
     assert server.call("search_memory", query="what is the secret of bob? plum-harbour-77")["structuredContent"]
     assert server.end() == 0
     ana: LocalMemory = open_memory(embedding_model=model, embedder=None)
