@@ -80,6 +80,7 @@ class Hub:
     def leave(self) -> None:
         """Accept nobody any more, let calls under way end, then go."""
         self._leaving.set()
+        self._engine.stop_waiting()
 
     async def _watch_signals(self) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:

@@ -121,6 +121,19 @@ def test_searches_do_not_wait_for_adds_that_wait_for_the_language_model(attach: 
     assert code.call("search_memory", query="bees")["structuredContent"]["memories"]
 
 
+def test_an_engine_that_is_stopped_answers_adds_that_wait_for_the_language_model(
+    attach: Attach, home: Path, server: OllamaServer
+) -> None:
+    server.script(Step(ending="hold"))
+    model = {"MCP_MEMORY_OLLAMA_HOST": server.url, "MCP_MEMORY_LLM_MODEL": "tiny", "MCP_MEMORY_ADD_WAIT_S": "50"}
+    host = attach("desk", **model)
+    asked = host.begin("add_memory", text="I keep bees", infer=True)
+    server.wait_until_held()
+    assert CliRunner().invoke(app, ["engine", "stop"]).exit_code == 0
+    [receipt] = host.await_answer(asked)["result"]["structuredContent"]["results"]
+    assert receipt["status"] == "queued"
+
+
 def test_an_engine_without_clients_leaves_and_leaves_nothing_behind(attach: Attach, home: Path) -> None:
     host = attach("desk", MCP_MEMORY_ENGINE_IDLE_S="0.2")
     remember(host, "I keep bees")

@@ -19,6 +19,7 @@ from mcp_memory.records import STATES, Job
 from mcp_memory.schema import jobs
 from mcp_memory.settings import load_settings
 from mcp_memory.stores import Stores
+from mcp_memory.turns import Turn
 from tests.conftest import Clock, Opener
 from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, facts, failure, kept_back, part, reply
 
@@ -664,7 +665,7 @@ def test_adds_that_wait_are_answered_when_nobody_is_to_wait_and_so_are_later_one
 ) -> None:
     memory = open_with(open_memory, server, add_wait_s=50.0)
     engine = Engine(lambda: memory)
-    view = engine.memory_of(None, "desk")
+    view = engine.memory_of(None, "desk", Turn())
     server.script(kept_back(facts("The user keeps bees.")), facts(THE_RASH))
     with ThreadPoolExecutor() as hosts:
         waiting = hosts.submit(view.add, "I keep bees")
