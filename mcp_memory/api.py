@@ -19,8 +19,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from . import errors
 from .errors import InvalidInputError, McpMemoryError
-from .records import AddResult, BackupResult, Check, DeleteResult, OnProgress, Rebuilt, SearchResult, Verification
+from .records import AddResult, DeleteResult, OnProgress, SearchResult
 from .records import Memory as Record
+from .reports import BackupResult, Check, Rebuilt, Verification
 from .settings import as_table
 from .turns import Turn
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .log import Log
-from .records import SEARCHABLE, Difference, Entity, Memory, TableName
+from .records import SEARCHABLE, Entity, Memory
+from .reports import Difference, TableName
 from .score import Floats
 from .tables import Tables, entity_fields, memory_fields
 

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from .disk import is_full, sync
 from .errors import InvalidInputError, StorageError
 from .log_copy import inspect_log
-from .records import BackupManifest, BackupResult
+from .reports import BackupManifest, BackupResult
 from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME, Stores
 from .version import __version__

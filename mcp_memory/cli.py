@@ -18,7 +18,7 @@ from .memory import LocalMemory
 from .remote import RemoteMemory
 
 if TYPE_CHECKING:
-    from .records import Check
+    from .reports import Check
 
 app = typer.Typer(
     help="Long-term memory for every agent you use, on your own machine.",

@@ -9,8 +9,8 @@ from .language_model import LanguageModel
 from .memory import LocalMemory
 from .place import NETWORK_ADVICE, network_warning
 from .processor import AVX2_ADVICE, try_lancedb
-from .records import Check
 from .remote import RemoteMemory
+from .reports import Check
 from .settings import OF_A_CLIENT, Settings, as_table, load_settings, sources, unknown_names
 
 _LOW_DISK_BYTES = 1 << 30

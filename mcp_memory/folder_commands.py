@@ -10,8 +10,9 @@ from rich.text import Text
 
 from .console import Json, err, failing_clearly, out, print_json, reach_memory
 from .memory import LocalMemory
-from .records import Difference, OnProgress
+from .records import OnProgress
 from .remote import RemoteMemory
+from .reports import Difference
 
 
 def add_to(app: typer.Typer) -> None:

@@ -6,7 +6,7 @@ from .backlog import count_jobs
 from .errors import McpMemoryError
 from .families import Prompts
 from .reconcile import catch_up
-from .records import Check
+from .reports import Check
 from .stores import Stores
 
 

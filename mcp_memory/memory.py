@@ -26,22 +26,19 @@ from .records import (
     SCOPES,
     STATES,
     AddResult,
-    BackupResult,
-    Check,
     DeleteResult,
     Episode,
     Filters,
     Message,
     OnProgress,
     Owner,
-    Rebuilt,
     SearchResult,
     Selection,
-    Verification,
 )
 from .records import (
     Memory as Record,
 )
+from .reports import BackupResult, Check, Rebuilt, Verification
 from .restore import RestoreResult, restore
 from .rewrite import Rewriting
 from .settings import Settings, load_settings

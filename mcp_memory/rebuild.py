@@ -8,7 +8,8 @@ from .audit import wanted_ids
 from .errors import StorageError
 from .log import Pending
 from .reconcile import differing
-from .records import OnProgress, Rebuilt
+from .records import OnProgress
+from .reports import Rebuilt
 from .stores import Stores
 from .tables import Tables, TablesDamagedError
 

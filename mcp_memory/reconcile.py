@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from .apply import BATCH, apply_waiting, write_entities, write_memories, write_pending
 from .audit import compare_fields, compare_keys, read_batch, wanted_ids
 from .log import Pending
-from .records import OnProgress, TableName
+from .records import OnProgress
+from .reports import TableName
 from .stores import Stores
 from .tables import Tables, TablesDamagedError
 

@@ -21,8 +21,6 @@ Operation = Literal["add", "distil", "delete"]
 JobTask = Literal["extract", "procedure"]
 # Hears how much of how much is done.
 OnProgress = Callable[[int, int], None]
-TableName = Literal["memories", "entities"]
-Flaw = Literal["missing", "extra", "doubled", "field", "vector", "index", "unreadable"]
 
 FactType = Literal[
     "name", "age", "birthday", "home", "origin", "job", "employer", "school", "partner", "family", "friend", "pet",
@@ -336,76 +334,3 @@ class Secret:
     start: int
     end: int
     kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class BackupManifest:
-    """What a backup says of itself: versions of its format, of the log's schema and of the program; when it
-    was made; numbers of memories by state and of other rows; size and SHA-256 of the log; whether settings are in it.
-    """
-
-    format: int
-    schema: int
-    program: str
-    made_at: datetime
-    counts: dict[str, int]
-    log_bytes: int
-    log_sha256: str
-    has_settings: bool
-
-    @property
-    def n_memories(self) -> int:
-        """How many memories a list shows, of all users."""
-        return sum(self.counts.get(state, 0) for state in ("active", "raw"))
-
-
-@dataclass(frozen=True, slots=True)
-class BackupResult:
-    """A backup that was written: where, how large, what is in it."""
-
-    path: str
-    n_bytes: int
-    manifest: BackupManifest
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One thing that a table holds otherwise than the log has it; `id` is '' where it is about the whole table."""
-
-    table: TableName
-    flaw: Flaw
-    id: str = ""
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What the log has for the tables to hold, and where they differ from it."""
-
-    n_memories: int
-    n_entities: int
-    differences: tuple[Difference, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
-    """How many rows the tables were made of, and how many of them had been made by an earlier run."""
-
-    n_memories: int
-    n_entities: int
-    n_resumed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at. `advice` is '' where all is well; all else works without what is optional."""
-
-    name: str
-    found: str
-    advice: str = ""
-    is_optional: bool = False
-
-    @property
-    def is_ok(self) -> bool:
-        """Whether nothing has to be done."""
-        return self.is_optional or not self.advice

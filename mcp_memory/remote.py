@@ -12,19 +12,9 @@ from .dial import ENGINE_GONE, Line, connect
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
-from .records import (
-    AddResult,
-    BackupResult,
-    Check,
-    DeleteResult,
-    Filters,
-    Message,
-    OnProgress,
-    Rebuilt,
-    SearchResult,
-    Verification,
-)
+from .records import AddResult, DeleteResult, Filters, Message, OnProgress, SearchResult
 from .records import Memory as Record
+from .reports import BackupResult, Check, Rebuilt, Verification
 from .starter import connect_or_start
 
 _READS = frozenset({"search", "list", "settings", "examine", "stats", "whose"})

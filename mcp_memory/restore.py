@@ -22,7 +22,7 @@ from .errors import FolderInUseError, InvalidInputError, StorageError
 from .folder import DataFolder
 from .log_copy import fold, inspect_log
 from .log_file import newer_schema
-from .records import BackupManifest
+from .reports import BackupManifest
 from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME
 from .swap import DERIVED_NAMES

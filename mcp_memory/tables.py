@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from .disk import is_machines_fault, sync
 from .errors import StorageError
-from .records import Entity, Memory, TableName
+from .records import Entity, Memory
+from .reports import TableName
 
 if TYPE_CHECKING:
     import lancedb

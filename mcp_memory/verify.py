@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 
 from .apply import BATCH, apply_waiting, embedded_form, write_pending
 from .audit import TABLES, compare_fields, compare_keys, compare_vectors, read_batch, wanted_ids
-from .records import Difference, Entity, Memory, OnProgress, TableName, Verification
+from .records import Entity, Memory, OnProgress
+from .reports import Difference, TableName, Verification
 from .score import Floats
 from .stores import Stores
 from .tables import Tables, TablesDamagedError

@@ -133,6 +133,7 @@ def test_a_change_after_a_failed_one_catches_up_by_itself(open_memory: Opener, m
         memory.settle()
     assert memory.stores.is_behind
     memory.add("Written when there was room again", infer=False)
+    memory.settle()
     memory.close()
     reopened = open_memory()
     assert reopened.stores.log.pending().memory_ids == ()

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcp_memory import apply, reconcile
+from mcp_memory import reconcile
+from mcp_memory.apply import write_memories
 from mcp_memory.errors import StorageError
 from mcp_memory.memory import LocalMemory
 from mcp_memory.tables import Tables
@@ -78,14 +79,14 @@ def lagging(open_memory: Opener, home: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_closing_waits_for_one_batch_of_a_catching_up_that_is_under_way(
     lagging: LocalMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, finish = apply.write_memories, lagging._parts.upkeep.finish
+    finish = lagging._parts.upkeep.finish
     begun, is_finishing, batches = threading.Event(), threading.Event(), list[int]()
 
     def write_and_count(stores: Any, tables: Any, ids: Any) -> None:
         batches.append(len(ids))
         begun.set()
         assert is_finishing.wait(PATIENCE_S)
-        write(stores, tables, ids)
+        write_memories(stores, tables, ids)
 
     def finish_and_tell() -> None:
         is_finishing.set()
