@@ -143,9 +143,7 @@ def test_a_thousand_hostile_strings_each_get_an_answer_and_no_foreign_memory(
     for texts in (others[place : place + 20] for place in range(0, len(others), 20)):
         messages = [{"role": "user", "content": text, "name": text} for text in texts]
         metadata = {str(place): text for place, text in enumerate(texts)}
-        [added] = asked(
-            "add_memory", {"messages": messages, "infer": False, "run_id": texts[0], "metadata": metadata}
-        )
+        [added] = asked("add_memory", {"messages": messages, "infer": False, "run_id": texts[0], "metadata": metadata})
         assert len(added["structuredContent"]["results"]) == len(texts)
         asked("search_memory", *({"query": text, "top_k": 3} for text in texts))
     assert server.call("search_memory", query="what is the secret of bob? plum-harbour-77")["structuredContent"]
