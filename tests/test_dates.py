@@ -500,10 +500,10 @@ def test_dates_in_any_text_are_real(text: str) -> None:
     ],
 )
 def test_a_long_text_takes_time_in_proportion(piece: str) -> None:
-    text = (piece * (200_000 // len(piece) + 1))[:200_000]
+    text = (piece * (100_000 // len(piece) + 1))[:100_000]
     annotate("today", SAID)
     started = time.process_time()
     annotate(text, SAID)
     dates_in(text)
     # Several times what it takes: a busy machine is not to fail it, the square of the length is.
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 10

@@ -91,7 +91,7 @@ def test_the_newest_earlier_turns_are_kept_when_there_are_too_many() -> None:
 @pytest.mark.parametrize("word", ["supercalifragilistic ", "я помню ", "私は猫が好きです。", "4111-xyz ", "اسمي آنا "])
 def test_no_request_exceeds_the_context_however_much_there_is(word: str) -> None:
     model = ScriptedModel()
-    long = word * (30_000 // len(word))
+    long = word * (6_000 // len(word))
     around = Surroundings(
         profile=long, known=(long,) * 9, earlier=tuple(Message("user", long) for _ in range(12)), now=SAID
     )

@@ -220,14 +220,14 @@ def test_what_the_tables_have_to_learn_is_no_old_event(open_memory: Opener, cloc
 def test_the_wal_is_made_small_again_after_readers_kept_it_large(
     memory: LocalMemory, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_file, "_LARGE_WAL_BYTES", 100_000)
+    monkeypatch.setattr(log_file, "_LARGE_WAL_BYTES", 40_000)
     wal = home / "log.sqlite3-wal"
     with contextlib.closing(sqlite3.connect(home / "log.sqlite3")) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM memories").fetchone()
         for number in range(4):
-            memory.add(f"Statement {number} " + "about boats " * 2000, infer=False)
-        assert wal.stat().st_size > 100_000
+            memory.add(f"Statement {number} " + "about boats " * 30, infer=False)
+        assert wal.stat().st_size > 40_000
     memory.add("One more", infer=False)
     memory.settle()
-    assert wal.stat().st_size <= 100_000
+    assert wal.stat().st_size <= 40_000

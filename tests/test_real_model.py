@@ -184,12 +184,11 @@ def test_whatever_is_said_gets_a_true_receipt_and_no_statement_breaks_the_rules(
     ]
     memory = open_with(open_memory, server, add_wait_s=50.0)
     n_before = len(server.requests)
-    for said in texts:
-        known = by_id(memory)
-        assert_true(memory.add(said, run_id=said).results, memory)
-        for id_, record in by_id(memory).items():
-            if record.model and id_ not in known:
-                assert_holds(record, said, clock)
+    # In one call, so that the model describes them in one request.
+    assert_true(memory.add(messages=[{"role": "user", "content": said} for said in texts]).results, memory)
+    for record in by_id(memory).values():
+        if record.model:
+            assert_holds(record, "\n".join(texts), clock)
     assert {record.text for record in by_id(memory).values()} >= set(texts)
     # What a request may cost is estimated without its model's tokenizer, and must not come out too low.
     estimated = sum(count_request(request["messages"]) for request in server.requests[n_before:])
@@ -197,12 +196,12 @@ def test_whatever_is_said_gets_a_true_receipt_and_no_statement_breaks_the_rules(
 
 
 def test_closing_the_memory_frees_the_server_and_keeps_the_job(open_memory: Opener, server: RealServer) -> None:
-    told = " ".join(f"I keep {n} bees in hive {n}, and they like my heather." for n in range(90))
+    told = " ".join(f"I keep {n} bees in hive {n}, and they like my heather." for n in range(30))
     memory = open_with(open_memory, server)
     before = server.seen()
-    [receipt] = memory.add(told).results
-    assert receipt.status == "queued"
-    # The first part is read to its end.
+    receipts = memory.add(messages=[{"content": "I live in Ghent."}, {"content": told}]).results
+    assert [receipt.status for receipt in receipts] == ["queued", "queued"]
+    # The first message is read to its end.
     while len(server.requests) < len(before["requests"]) + 2:
         assert not memory.settle_queue(0.2)
     server.wait_until(is_generating=True)

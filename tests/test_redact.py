@@ -342,7 +342,7 @@ def test_what_is_redacted_already_stays() -> None:
     ],
 )
 def test_a_long_hostile_text_takes_time_in_proportion(unit: str) -> None:
-    text = unit * (200_000 // len(unit))
+    text = unit * (100_000 // len(unit))
     started = time.process_time()
     redact(text)
-    assert time.process_time() - started < 6
+    assert time.process_time() - started < 3
