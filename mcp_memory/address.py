@@ -19,6 +19,8 @@ LOG_NAME, STDERR_NAME = "engine.log", "engine.stderr"
 HOST = "127.0.0.1"
 # The first line of a connection and its answer are frozen: any shim works with any engine.
 PREAMBLE_VERSION = 1
+# Whatever a file may hold that somebody else wrote, or that was torn.
+_NOTHING_READABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 _STAGES = ("dev", "a", "b", "rc", "")
 
 
@@ -50,16 +52,21 @@ class Program:
     @property
     def is_there(self) -> bool:
         """Whether its interpreter can be run still."""
-        return bool(self.command) and os.access(self.command[0], os.X_OK)
+        try:
+            return bool(self.command) and os.access(self.command[0], os.X_OK)
+        except ValueError:
+            # What no path can hold.
+            return False
 
 
 def published(home: Path) -> Address | None:
     """The address in a data folder, None where there is none that can be read."""
     try:
         found = json.loads((home / FILE_NAME).read_text(encoding="utf-8"))
-        return Address(int(found["port"]), str(found["token"]), int(found["pid"]), str(found["version"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        address = Address(int(found["port"]), str(found["token"]), int(found["pid"]), str(found["version"]))
+    except _NOTHING_READABLE:
         return None
+    return address if 0 < address.port < 1 << 16 and 0 < address.pid < 1 << 31 else None
 
 
 def publish(home: Path, address: Address) -> None:
@@ -82,9 +89,10 @@ def holder_of(home: Path) -> Holder | None:
     """The process that says it holds a folder, None where none does; it may be gone, and its number another's."""
     try:
         found = json.loads((home / OWNER_NAME).read_text(encoding="utf-8"))
-        return Holder(int(found["pid"]), bool(found.get("is_engine")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        holder = Holder(int(found["pid"]), bool(found.get("is_engine")))
+    except _NOTHING_READABLE:
         return None
+    return holder if 0 < holder.pid < 1 << 31 else None
 
 
 def recorded_program(home: Path) -> Program | None:
@@ -92,7 +100,7 @@ def recorded_program(home: Path) -> Program | None:
     try:
         found = json.loads((home / PROGRAM_NAME).read_text(encoding="utf-8"))
         return Program(str(found["version"]), tuple(str(part) for part in found["command"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except _NOTHING_READABLE:
         return None
 
 
@@ -115,7 +123,8 @@ def is_newer(version: str, than: str) -> bool:
 
 
 def _order(version: str) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
-    release = re.match(r"\d+(?:\.\d+)*", version)
+    # More digits than any version has would not even be read.
+    release = re.match(r"\d{1,18}(?:\.\d{1,18})*", version)
     if not release:
         return (), 0, ()
     numbers = [int(part) for part in release[0].split(".")]
@@ -123,7 +132,11 @@ def _order(version: str) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
         numbers.pop()
     rest = version[release.end() :]
     stage = re.match(r"[._-]?(dev|a|b|rc)", rest, re.IGNORECASE)
-    return tuple(numbers), _STAGES.index(stage[1].lower() if stage else ""), tuple(map(int, re.findall(r"\d+", rest)))
+    return (
+        tuple(numbers),
+        _STAGES.index(stage[1].lower() if stage else ""),
+        tuple(map(int, re.findall(r"\d{1,18}", rest))),
+    )
 
 
 def may_run(pid: int) -> bool:

@@ -23,6 +23,8 @@ PREFIX = "MCP_MEMORY_"
 USER_VARIABLE = "MCP_MEMORY_USER_ID"
 ENGINE_GONE = "the memory engine went away before it answered"
 _OLLAMA_VARIABLE = "OLLAMA_HOST"
+# The longest line of a client that is read.
+MAX_LINE_BYTES = 64_000_000
 _CONNECT_S = 5.0
 _ANSWER_S = 10.0
 

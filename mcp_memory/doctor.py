@@ -54,6 +54,8 @@ def _folder() -> Iterator[Check]:
     with memory:
         by = f", served by engine {running.engine_pid}" if running else ""
         yield Check("data folder", f"{memory.folder}, memory of user {memory.user_id!r}{by}")
+        if running and running.notice:
+            yield Check("engine's settings", "differ from this terminal's", running.notice, is_optional=True)
         try:
             yield from memory.examine()
         except McpMemoryError as exc:
@@ -71,7 +73,7 @@ def settings_in_force() -> list[tuple[str, str, str]]:
         return own
     with running:
         of_engine = {name: (name, value, source) for name, value, source in running.engine_settings()}
-    return [row if row[0] in OF_A_CLIENT else of_engine.get(row[0], row) for row in own]
+    return [row if row[0] in (*OF_A_CLIENT, "home") else of_engine.get(row[0], row) for row in own]
 
 
 def _settings(settings: Settings) -> Check:

@@ -19,6 +19,7 @@ from .errors import ModelUnavailableError
 from .families import Prompts
 from .graph import Graph, find_graph
 from .packaged import checked_folder
+from .paths import cache_folder
 from .records import PACKAGED_MODEL
 from .transformer import HubUnreachableError, Transformer
 
@@ -93,9 +94,13 @@ class Embedder:
         That process needs half a minute of one core and outlives this one, since many sessions are shorter.
         """
         if self._has_graph and isinstance(self._model, Transformer) and self._building is None:
+            folder = cache_folder()
             try:
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 self._building = subprocess.Popen(
-                    [sys.executable, "-m", f"{__package__}.graph"],
+                    [sys.executable, "-P", "-m", f"{__package__}.graph"],
+                    # Not this process's working folder, which may be removed meanwhile.
+                    cwd=folder,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,

@@ -89,7 +89,7 @@ class Engine:
         except McpMemoryError as exc:
             # The next call meets the same failure and tells the agent, and loading is tried again.
             logger.warning("not ready: %s", exc)
-        self.activity = "working"
+        self.activity = "ready"
 
     def _report_catching_up(self, done: int, total: int) -> None:
         self.activity = f"embedding memories left from last time, {done} of {total}"

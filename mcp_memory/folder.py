@@ -12,6 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from .address import OWNER_NAME, Holder, holder_of
+from .dial import connect
 from .disk import is_full
 from .errors import FolderInUseError, McpMemoryError, StorageError
 from .place import NETWORK_ADVICE, check_hard_links, network_warning, no_locks
@@ -40,6 +41,7 @@ class DataFolder:
             _keep_others_out(path)
             self._lock.acquire()
             check_hard_links(path / LOCK_NAME)
+            _refuse_beside_an_engine(path)
         except Timeout as exc:
             raise _in_use(path) from exc
         except NotImplementedError as exc:
@@ -64,6 +66,14 @@ class DataFolder:
             self._lock.release()
 
 
+def _refuse_beside_an_engine(path: Path) -> None:
+    """The lock file may have been removed under an engine that works on."""
+    holder = holder_of(path)
+    if holder and holder.is_engine and holder.pid != os.getpid() and (line := connect(path, "control")):
+        line.close()
+        raise _in_use(path)
+
+
 def _keep_others_out(path: Path) -> None:
     mode = stat.S_IMODE(path.stat().st_mode)
     # What its owner may do stays: whoever made it read-only meant it.
@@ -82,7 +92,7 @@ def _in_use(path: Path) -> FolderInUseError:
         )
     return FolderInUseError(
         f"the data folder {path} is in use by process {holder or 'unknown'}",
-        hint=f"end {f'process {holder}' if holder else 'the other mcp-memory'}, or {_ELSEWHERE}",
+        hint=f"end what works on it{f', process {holder}' if holder else ''}, or {_ELSEWHERE}",
     )
 
 

@@ -14,6 +14,9 @@ from .records import OnProgress
 from .remote import RemoteMemory
 from .reports import Difference
 
+# Differences that are printed one by one.
+_N_SHOWN = 20
+
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands to those of the program."""
@@ -28,8 +31,10 @@ def verify(as_json: Json = False) -> None:
     if as_json:
         print_json({**asdict(found), "ok": not found.differences})
     else:
-        for difference in found.differences:
+        for difference in found.differences[:_N_SHOWN]:
             out.print(_line(difference), soft_wrap=True)
+        if (n_more := len(found.differences) - _N_SHOWN) > 0:
+            out.print(Text(f"and {n_more} more (--json shows all)"), soft_wrap=True)
         rows = f"{found.n_memories} memories and {found.n_entities} entities"
         if found.differences:
             told = f"{len(found.differences)} differences in {rows}; to mend them, run: mcp-memory rebuild"

@@ -79,6 +79,8 @@ class Hub:
 
     def leave(self) -> None:
         """Accept nobody any more, let calls under way end, then go."""
+        if not self._leaving.is_set():
+            logger.info("leaving")
         self._leaving.set()
         self._engine.stop_waiting()
 
@@ -124,7 +126,7 @@ class Hub:
             self._clients[number] = str(preamble.get("kind"))
             self._note_change()
             try:
-                await self._attend(preamble, lines.read_line, lines.write_line)
+                await self._attend(number, preamble, lines.read_line, lines.write_line)
             except OSError:
                 # It went while it was being answered.
                 pass
@@ -134,13 +136,19 @@ class Hub:
                 del self._clients[number]
                 self._note_change()
 
-    async def _attend(self, preamble: Mapping[str, Any], read_line: ReadLine, write_line: WriteLine) -> None:
+    async def _attend(
+        self, number: int, preamble: Mapping[str, Any], read_line: ReadLine, write_line: WriteLine
+    ) -> None:
         if preamble.get("mcp_memory") != PREAMBLE_VERSION or preamble.get("kind") not in _KINDS:
             await _refuse(
                 f"engine {__version__} does not know what a client of version {preamble.get('version')} asks for",
                 "run: mcp-memory engine stop, and update the older one",
                 write_line,
             )
+            return
+        if preamble["kind"] == "control":
+            await write_line(json.dumps(self._welcome("")).encode() + b"\n")
+            await self._obey(read_line, write_line)
             return
         given = preamble.get("settings")
         variables = {str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
@@ -150,17 +158,21 @@ class Hub:
             await _refuse(exc.message, exc.hint, write_line)
             return
         notice = _differences(self._variables, variables)
-        welcome = {"ok": True, "version": __version__, "pid": os.getpid(), "notice": notice}
-        await write_line(json.dumps(welcome).encode() + b"\n")
-        match preamble.get("kind"):
-            case "mcp":
-                await serve_lines(build_server(self._engine, settings, notice), read_line, write_line)
-            case "api":
-                # An agent that the program names itself counts more than one that is set for all.
-                settings = settings.model_copy(update={"agent_id": preamble.get("agent_id") or settings.agent_id})
-                await answer_calls(self._engine, settings, str(preamble.get("name")), read_line, write_line)
-            case _:
-                await self._obey(read_line, write_line)
+        await write_line(json.dumps(self._welcome(notice)).encode() + b"\n")
+        if preamble["kind"] == "mcp":
+
+            def note_name(name: str) -> None:
+                self._clients[number] = name or "mcp"
+
+            await serve_lines(build_server(self._engine, settings, notice, note_name), read_line, write_line)
+        else:
+            # An agent that the program names itself counts more than one that is set for all.
+            settings = settings.model_copy(update={"agent_id": preamble.get("agent_id") or settings.agent_id})
+            self._clients[number] = settings.agent_id or str(preamble.get("name"))
+            await answer_calls(self._engine, settings, str(preamble.get("name")), read_line, write_line)
+
+    def _welcome(self, notice: str) -> dict[str, Any]:
+        return {"ok": True, "version": __version__, "pid": os.getpid(), "notice": notice}
 
     async def _obey(self, read_line: ReadLine, write_line: WriteLine) -> None:
         """Answer what is asked about the engine itself."""
@@ -234,6 +246,8 @@ async def _serve(engine: Engine, settings: Settings) -> None:
     port = listener.extra(anyio.abc.SocketAttribute.local_port)
     here = Address(port, secrets.token_hex(32), os.getpid(), __version__)
     hub = Hub(engine, here, settings)
+    if before := address.published(settings.home):
+        logger.warning("engine %d has ended without a word", before.pid)
     try:
         address.publish(settings.home, here)
         _divert_standard_error(settings)

@@ -14,6 +14,8 @@ from .starter import HELD_ELSEWHERE
 
 def run() -> None:
     """Be the engine of the data folder that the environment names, until nobody needs it."""
+    # Whatever it writes is its owner's.
+    os.umask(0o077)
     try:
         folder = DataFolder(data_folder(), is_engine=True)
     except FolderInUseError as exc:

@@ -1,6 +1,7 @@
 """The SQLite file of the log: opened and brought to the present schema, its transactions, and errors with a way out."""
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,9 @@ class LogFile:
         event.listen(self._engine, "connect", lambda connection, _record: configure(connection))
         with self._translating(), self._engine.connect() as connection:
             self._migrate(connection)
+        # Which files these are: those of the same name may be others one day.
+        self._wal_path = path.with_name(f"{path.name}-wal")
+        self._file, self._wal = _identity(path), _identity(self._wal_path)
 
     def close(self) -> None:
         """Record what was left to record, fold the WAL into the file, and let go of it for good. Safe to repeat."""
@@ -65,8 +69,22 @@ class LogFile:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection in a transaction, committed at the end of the block; failures become `StorageError`."""
+        self._check_in_place()
         with self._translating(), self._engine.connect() as connection, _transaction(connection):
             yield connection
+        if not self._wal:
+            self._wal = _identity(self._wal_path)
+
+    def _check_in_place(self) -> None:
+        """Refuse to write to files that nobody will find again: SQLite would not notice."""
+        is_log_there = _identity(self.path) == self._file
+        if is_log_there and (not self._wal or _identity(self._wal_path) == self._wal):
+            return
+        lost = self._wal_path if is_log_there else self.path
+        raise StorageError(
+            f"{lost} was removed or replaced while it was in use: nothing more is stored",
+            hint=f"end process {os.getpid()} and start again; see whether a backup is needed",
+        )
 
     def get_meta(self, key: str) -> str:
         """A recorded property of the folder, '' where there is none."""
@@ -165,6 +183,15 @@ class LogFile:
         except SQLAlchemyError as exc:
             cause = getattr(exc, "orig", None) or type(exc).__name__
             raise StorageError(f"the log {self.path} failed: {cause}", hint=_hint(str(cause))) from exc
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file a name leads to, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def write_meta(connection: Connection, key: str, value: str) -> None:

@@ -53,6 +53,8 @@ class Queue:
         self._n_wakes = 0
         # Why the model is not there, '' while it is.
         self.trouble = ""
+        # What of it the log has been told last.
+        self._logged = ""
         self._is_told = True
         # What became of jobs here and has not been told: those put off for the first time, and how many were given up.
         self._newly_put_off: set[str] = set()
@@ -229,7 +231,10 @@ class Queue:
         first job is given up.
         """
         error = str(exc)
-        logger.warning("extraction waits: %s", exc)
+        if error != self._logged:
+            # Once a minute the same would fill the log.
+            logger.warning("extraction waits: %s", exc)
+            self._logged = error
         if isinstance(exc, ModelFailedError) and not self._model.look().advice:
             self._put_off(job, error)
             # Said in receipts while it lasts; that a text was put off is what searches tell.

@@ -40,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 # Of all clients together. An add may wait for the language model: searches have threads of their own.
 _READING, _CHANGING = anyio.CapacityLimiter(16), anyio.CapacityLimiter(256)
+# Of one client.
+_AT_ONCE = 32
 
 # Done in a worker thread with the memory of the calling client.
 Work = Callable[["LocalMemory | RemoteMemory", Any], CallToolResult]
@@ -259,17 +261,23 @@ _TOOLS: Mapping[str, tuple[type[_Arguments], Work, Tool]] = {
 }
 
 
-def build_server(source: Source, settings: "Settings | None" = None, notice: str = "") -> Server[Any]:
+def build_server(
+    source: Source,
+    settings: "Settings | None" = None,
+    notice: str = "",
+    note_name: Callable[[str], None] = lambda _name: None,
+) -> Server[Any]:
     """An MCP server whose tools work on the memory of a source with a client's settings, under the client's agent id.
 
-    The first answer of a tool ends with the `notice`, if there is one.
+    The first answer of a tool ends with the `notice`, if there is one. `note_name` hears what the client calls itself.
     """
     untold = [notice] if notice else []
+    # One that asks for very much at once waits for itself and not others for it.
+    reading, changing = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
-    async def list_tools(
-        _context: ServerRequestContext[Any], _params: PaginatedRequestParams | None
-    ) -> ListToolsResult:
+    async def list_tools(context: ServerRequestContext[Any], _params: PaginatedRequestParams | None) -> ListToolsResult:
         source.warm()
+        note_name(client_name(context))
         return ListToolsResult(tools=[tool for _, _, tool in _TOOLS.values()])
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
@@ -282,16 +290,19 @@ def build_server(source: Source, settings: "Settings | None" = None, notice: str
         except ValidationError as exc:
             return _failure(_explain_invalid(exc))
         agent = client_name(context)
-        if params.name == "search_memory":
-            turn, threads = Turn(), _READING
-        else:
-            turn, threads = source.next_turn(settings), _CHANGING
-        try:
-            result = await _with_progress(
-                context, source, threads, lambda: _run(lambda: source.memory_of(settings, agent, turn), work, given)
-            )
-        finally:
-            turn.leave()
+        note_name(agent)
+        is_read = params.name == "search_memory"
+        async with reading if is_read else changing:
+            turn = Turn() if is_read else source.next_turn(settings)
+            try:
+                result = await _with_progress(
+                    context,
+                    source,
+                    _READING if is_read else _CHANGING,
+                    lambda: _run(lambda: source.memory_of(settings, agent, turn), work, given),
+                )
+            finally:
+                turn.leave()
         return _with_notice(result, untold.pop()) if untold else result
 
     return Server(

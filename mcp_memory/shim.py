@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from .dial import ENGINE_GONE, Line
+from .dial import ENGINE_GONE, MAX_LINE_BYTES, Line
 from .errors import McpMemoryError
 from .paths import data_folder
 from .starter import connect_or_start
 
-# After the host has closed its end, answers may take as long as loading the model does.
+# After the host has closed its end, the next answer may take as long as loading the model does.
 LAST_ANSWERS_S = 60.0
-_CODE = -32001
+_CODE, _INVALID_REQUEST = -32001, -32600
 _MAY_REPEAT = f"{ENGINE_GONE}; nothing was changed: repeat the call"
 _MAY_HAVE_HAPPENED = (
     f"{ENGINE_GONE}; what was asked may have been done or not: repeating it is safe, the same words are stored once"
@@ -83,6 +83,7 @@ class Shim:
         self._lock = threading.Lock()
         self._asked: dict[str | int, Asked] = {}
         self._handshake: list[bytes] = []
+        self._answered_at = time.monotonic()
         self._line: Line | None = None
         self._open()
 
@@ -97,16 +98,16 @@ class Shim:
         """Bring lines to the engine until the host has closed its end and what it asked is answered."""
         while (event := self._events.get()) is not None:
             self._handle(event)
-        deadline = time.monotonic() + LAST_ANSWERS_S
-        while self._asked and time.monotonic() < deadline:
+        self._answered_at = time.monotonic()
+        while self._asked and (left_s := self._answered_at + LAST_ANSWERS_S - time.monotonic()) > 0:
             if self._line:
                 self._line.finish()
-            try:
-                event = self._events.get(timeout=max(deadline - time.monotonic(), 0))
-            except Empty:
-                break
-            if event:
-                self._handle(event)
+            # The connection ends after its last answer; meanwhile others may come.
+            with contextlib.suppress(Empty):
+                if event := self._events.get(timeout=left_s):
+                    self._handle(event)
+        for identifier in list(self._asked):
+            self._fail(identifier, f"no answer came for {LAST_ANSWERS_S:.0f} s after the end of the input")
         if self._line:
             self._line.close()
 
@@ -119,10 +120,19 @@ class Shim:
     def _take(self, said: bytes) -> None:
         message = _message(said)
         method, identifier = message.get("method"), message.get("id")
-        if isinstance(method, str) and isinstance(identifier, str | int):
+        if len(said) > MAX_LINE_BYTES:
+            self._refuse(message, f"a line has at most {MAX_LINE_BYTES:,} bytes, this one {len(said):,}")
+            return
+        # What has no method is answered with what is wrong with it.
+        if isinstance(identifier, str | int) and not message.keys() & {"result", "error"}:
             with self._lock:
-                self._asked[identifier] = Asked(said, message)
-            self._ask(identifier)
+                is_taken = identifier in self._asked
+                if not is_taken:
+                    self._asked[identifier] = Asked(said, message)
+            if is_taken:
+                self._refuse(message, f"a request with id {identifier!r} is under way")
+            else:
+                self._ask(identifier)
             return
         if method == "notifications/cancelled":
             # No answer is owed any more.
@@ -138,6 +148,10 @@ class Shim:
         with self._lock:
             if method == "notifications/initialized":
                 self._handshake = [*self._handshake[:1], said]
+
+    def _refuse(self, message: dict[str, Any], why: str) -> None:
+        refused = {"jsonrpc": "2.0", "id": message.get("id"), "error": {"code": _INVALID_REQUEST, "message": why}}
+        self._write(json.dumps(refused).encode() + b"\n")
 
     def _ask(self, identifier: str | int) -> None:
         """Send a request, unless it has been answered meanwhile; it is answered here where there is no engine."""
@@ -219,7 +233,8 @@ class Shim:
         """Whether somebody waits for this answer still; from now on nobody does. A line that is no call has id null."""
         with self._lock:
             asked = self._asked.pop(identifier, None) if isinstance(identifier, str | int) else None
-            if asked and asked.message["method"] == "initialize":
+            self._answered_at = time.monotonic()
+            if asked and asked.message.get("method") == "initialize":
                 self._handshake = [asked.said]
         return asked is not None or identifier is None
 
@@ -231,7 +246,7 @@ class Shim:
             return
         failed: dict[str, Any] = (
             {"result": {"content": [{"type": "text", "text": why}], "isError": True}}
-            if asked.message["method"] == "tools/call"
+            if asked.message.get("method") == "tools/call"
             else {"error": {"code": _CODE, "message": why}}
         )
         self._write(json.dumps({"jsonrpc": "2.0", "id": identifier, **failed}).encode() + b"\n")

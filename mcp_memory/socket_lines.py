@@ -6,7 +6,8 @@ import anyio
 import anyio.abc
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-_MAX_LINE_BYTES = 64_000_000
+from .dial import MAX_LINE_BYTES
+
 _GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
@@ -18,7 +19,7 @@ class SocketLines:
         self._buffered = BufferedByteReceiveStream(stream)
         self._leaving = leaving
 
-    async def read_line(self, max_bytes: int = _MAX_LINE_BYTES) -> bytes:
+    async def read_line(self, max_bytes: int = MAX_LINE_BYTES) -> bytes:
         """The next line with its end, b'' where the client has gone or sends what no host sends."""
         line = b""
 

@@ -30,6 +30,8 @@ _START_S = 30.0
 _HELD_S = 20.0
 # A command of the terminal is done sooner; a host does not wait for an answer for ever.
 _OTHERS_S = 3.0
+# After that a recorded program that has not come to listen is done without.
+_OTHER_PROGRAM_S = 15.0
 _LOOK_EVERY_S = 0.005
 _HELD_AGAIN_S = 5.0
 # How often one may be ended from outside while it starts.
@@ -56,6 +58,9 @@ def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str
             return line
         attempts.go_on()
         time.sleep(_LOOK_EVERY_S)
+    holder = _holder(home)
+    if holder and holder.is_engine:
+        raise StorageError(f"engine {holder.pid} holds {home} and does not answer", hint="run: mcp-memory engine stop")
     raise StorageError(f"the engine did not start within {_START_S:.0f} s", hint="run: mcp-memory doctor")
 
 
@@ -91,7 +96,7 @@ class _Attempts:
         if holder and not holder.is_engine and self._passed_s > _OTHERS_S:
             raise FolderInUseError(
                 f"the data folder {self._home} is in use by process {holder.pid}",
-                hint=f"end process {holder.pid}, or set {HOME_VARIABLE} to another folder",
+                hint=f"end what works on it, process {holder.pid}, or set {HOME_VARIABLE} to another folder",
             )
         if self._started is None:
             if not holder or time.monotonic() >= self._start_at:
@@ -99,6 +104,10 @@ class _Attempts:
         elif (status := self._started.status()) is not None:
             self._judge(status, self._started)
             self._started = None
+        elif self._program != self._own and self._passed_s > _OTHER_PROGRAM_S:
+            self._started.end()
+            self._started = None
+            self._fall_back()
 
     def _start(self) -> None:
         try:
@@ -106,16 +115,21 @@ class _Attempts:
         except OSError as exc:
             if self._program == self._own:
                 raise StorageError(f"the engine cannot be started: {exc}", hint="run: mcp-memory doctor") from exc
-            self._program = self._own
+            self._fall_back()
+
+    def _fall_back(self) -> None:
+        """The recorded program was removed, or does not work any more."""
+        self._program = self._own
+        with contextlib.suppress(OSError):
+            record_program(self._home, self._own)
 
     def _judge(self, status: int, ended: "_Started") -> None:
-        if status in _TRY_AGAIN and self._passed_s < _HELD_S:
-            self._start_at = time.monotonic() + _HELD_AGAIN_S
-        elif status < 0 and self._n_killed < _MAX_KILLED:
+        if status < 0 and self._n_killed < _MAX_KILLED:
             self._n_killed += 1
-        elif status not in _TRY_AGAIN and self._program != self._own:
-            # It was removed, or does not work any more.
-            self._program = self._own
+        elif self._program != self._own and status != HELD_ELSEWHERE:
+            self._fall_back()
+        elif status in _TRY_AGAIN and self._passed_s < _HELD_S:
+            self._start_at = time.monotonic() + _HELD_AGAIN_S
         else:
             raise StorageError(ended.last_words(), hint="run: mcp-memory doctor")
 
@@ -177,6 +191,10 @@ class _Started:
     def status(self) -> int | None:
         """With what it ended, None while it runs."""
         return self._process.poll()
+
+    def end(self) -> None:
+        """End it by force."""
+        self._process.kill()
 
     def last_words(self) -> str:
         """Why it has ended."""

@@ -51,9 +51,11 @@ class TablesFolder:
             _remove(self._replaced)
 
 
-def _remove(folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

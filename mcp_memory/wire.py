@@ -33,7 +33,7 @@ from .text import clean
 ReadLine = Callable[[], Awaitable[bytes]]
 WriteLine = Callable[[bytes], Awaitable[None]]
 
-# How long the answers to what was asked before the input ended may take; loading the model is part of it.
+# How long the next answer to what was asked before the input ended may take; loading the model is part of it.
 _LAST_ANSWERS_S = 60.0
 
 
@@ -99,8 +99,7 @@ async def serve_lines(server: Server[Any], read_line: ReadLine, write_line: Writ
                 unanswered.note_incoming(message)
                 await incoming.send(SessionMessage(message))
             # A script that pipes its calls in closes its end at once and still wants the answers.
-            with anyio.move_on_after(_LAST_ANSWERS_S):
-                await unanswered.wait_until_none()
+            await unanswered.wait_until_none(_LAST_ANSWERS_S)
 
     async def write() -> None:
         async with outgoing:
@@ -144,9 +143,13 @@ class _Unanswered:
         self._changed.set()
         self._changed = anyio.Event()
 
-    async def wait_until_none(self) -> None:
+    async def wait_until_none(self, patience_s: float) -> None:
+        """Wait until all are answered, or until no answer has come for a while."""
         while self._ids:
-            await self._changed.wait()
+            with anyio.move_on_after(patience_s) as waiting:
+                await self._changed.wait()
+            if waiting.cancelled_caught:
+                return
 
 
 @asynccontextmanager

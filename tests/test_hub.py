@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from mcp_memory import Memory
 from mcp_memory.address import HOST, published
 from mcp_memory.cli import app
+from mcp_memory.errors import FolderInUseError
 from mcp_memory.folder import DataFolder
 from tests.conftest import Attach, Opener
 from tests.engines import engine_of, engines_on, is_running, kill, wait_until
@@ -207,12 +208,30 @@ def test_an_engine_is_shown_and_stopped_and_hosts_go_on(attach: Attach, home: Pa
     remember(host, "I keep bees")
     run = CliRunner().invoke
     status = json.loads(run(app, ["engine", "status", "--json"]).stdout)
-    assert (status["pid"], status["clients"]) == (engine_of(home).pid, ["mcp"])
+    assert (status["pid"], status["clients"]) == (engine_of(home).pid, ["desk"])
     stopped = run(app, ["engine", "stop"])
     assert f"engine {status['pid']} has ended" in stopped.stdout
     assert run(app, ["engine", "status"]).exit_code == 1
     assert found(host, "bees") == [("desk", "I keep bees")]
     assert engine_of(home).pid != status["pid"]
+
+
+def test_an_engine_whose_address_was_lost_can_still_be_stopped(attach: Attach, home: Path) -> None:
+    host = attach("desk")
+    remember(host, "I keep bees")
+    pid = engine_of(home).pid
+    (home / "engine.json").unlink()
+    status = CliRunner().invoke(app, ["engine", "status"])
+    assert (status.exit_code, f"engine {pid} does not answer" in status.stdout) == (1, True)
+    assert f"engine {pid} did not answer and was ended" in CliRunner().invoke(app, ["engine", "stop"]).stdout
+    assert found(host, "bees") == [("desk", "I keep bees")]
+
+
+def test_a_folder_whose_lock_was_removed_under_an_engine_is_not_opened_beside_it(attach: Attach, home: Path) -> None:
+    remember(attach("desk"), "I keep bees")
+    (home / "lock").unlink()
+    with pytest.raises(FolderInUseError, match="by the memory engine"):
+        DataFolder(home)
 
 
 def test_other_settings_than_the_running_engines_are_told_once(attach: Attach) -> None:

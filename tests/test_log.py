@@ -231,3 +231,17 @@ def test_the_wal_is_made_small_again_after_readers_kept_it_large(
     memory.add("One more", infer=False)
     memory.settle()
     assert wal.stat().st_size <= 40_000
+
+
+@pytest.mark.parametrize("name", ["log.sqlite3", "log.sqlite3-wal"])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_acknowledged_that_nobody_would_find_again(
+    memory: LocalMemory, home: Path, name: str, replaced: bool
+) -> None:
+    memory.add("I keep bees", infer=False)
+    lost = home / name
+    lost.rename(home / "elsewhere")
+    if replaced:
+        shutil.copy(home / "elsewhere", lost)
+    with pytest.raises(StorageError, match=f"{name} was removed or replaced while it was in use"):
+        memory.add("I keep hens", infer=False)

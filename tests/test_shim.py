@@ -199,7 +199,11 @@ def test_a_cancelled_call_is_not_asked_again_and_its_answer_is_not_brought(host:
 def test_without_an_engine_each_request_is_told_why() -> None:
     host = Host(1)
     host.shake_hands()
-    host.engines[0].end()
+
+    def breaks(_line: bytes) -> None:
+        raise BrokenPipeError
+
+    host.engines[0].on_send = breaks
     host.say(call(1, "add_memory"), request(2, "ping"), INITIALIZED)
     answers = {answer["id"]: answer for answer in (host.hear(), host.hear())}
     assert "no engine can be started (run: mcp-memory doctor)" in answers[1]["result"]["content"][0]["text"]
@@ -228,3 +232,45 @@ def test_what_is_no_message_is_left_to_the_engine(host: Host) -> None:
     host.engines[0].say(id=None, error={"code": -32700})
     assert host.hear()["error"]["code"] == -32700
     host.leave()
+
+
+def test_a_second_request_with_an_id_that_is_under_way_is_refused(host: Host) -> None:
+    host.shake_hands()
+    host.say(call(1, "search_memory"), call(1, "add_memory"))
+    assert "a request with id 1 is under way" in host.hear()["error"]["message"]
+    host.engines[0].say(id=1, result={})
+    assert host.hear() == {"id": 1, "result": {}}
+    host.leave()
+    assert len(host.engines[0].sent) == 3
+
+
+def test_a_message_without_a_method_gets_the_engines_answer(host: Host) -> None:
+    host.shake_hands()
+    host.say(b'{"jsonrpc": "2.0", "id": 7}', b'{"jsonrpc": "2.0", "id": 8, "method": 5}')
+    host.engines[0].wait_for(4)
+    for identifier in (7, 8):
+        host.engines[0].say(id=identifier, error={"code": -32600})
+        assert host.hear()["id"] == identifier
+    host.leave()
+
+
+def test_a_line_that_is_too_long_is_refused_and_the_connection_stays(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_memory.shim.MAX_LINE_BYTES", 200)
+    host.shake_hands()
+    host.say(request(1, "tools/call", name="add_memory", text="x" * 200), call(2, "search_memory"))
+    assert "a line has at most 200 bytes" in host.hear()["error"]["message"]
+    assert ids(host.engines[0].wait_for(3))[-1] == 2
+    host.engines[0].say(id=2, result={})
+    assert host.hear()["id"] == 2
+    host.leave()
+
+
+def test_what_has_no_answer_long_after_the_end_of_the_input_is_told(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_memory.shim.LAST_ANSWERS_S", 0.05)
+    host.shake_hands()
+    host.say(call(1, "add_memory"), b"")
+    assert "no answer came" in host.hear()["result"]["content"][0]["text"]

@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 
 import mcp_memory
-from mcp_memory.address import PROGRAM_NAME, Program, is_newer, record_program, recorded_program
+from mcp_memory import Memory
+from mcp_memory.address import (
+    FILE_NAME,
+    OWNER_NAME,
+    PROGRAM_NAME,
+    Holder,
+    Program,
+    holder_of,
+    is_newer,
+    published,
+    record_program,
+    recorded_program,
+)
 from tests.conftest import Attach
 from tests.engines import engine_of, is_running, kill, wait_until
 
@@ -106,6 +118,44 @@ def test_a_program_that_was_replaced_in_its_place_by_an_older_one_is_not_waited_
     assert recorded
     assert recorded.version == mcp_memory.__version__
     wait_until(lambda: not (home / "engine.json").exists())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"port": Infinity, "token": "t", "pid": 1, "version": "1"}',
+        '{"port": 99999, "token": "t", "pid": 1, "version": "1"}',
+        '{"port": 1, "token": "t", "pid": -1, "version": "1"}',
+        "[" * 200_000,
+        "null",
+    ],
+)
+def test_junk_is_no_address_and_names_no_holder_and_no_program(home: Path, content: str) -> None:
+    home.mkdir()
+    for name in (FILE_NAME, OWNER_NAME, PROGRAM_NAME):
+        (home / name).write_text(content)
+    assert published(home) is None
+    assert recorded_program(home) is None
+    assert (holder_of(home) or Holder(1, is_engine=False)).pid == 1
+
+
+@pytest.mark.parametrize("command", ["\0x", "\ud800", ""])
+def test_a_command_that_no_path_can_hold_is_not_there(command: str) -> None:
+    assert not Program("99", (command,)).is_there
+
+
+def test_a_program_that_hangs_is_ended_and_done_without(
+    attach: Attach, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.mkdir()
+    hangs = tmp_path / "hangs"
+    hangs.write_text("#!/bin/sh\nexec sleep 1000\n")
+    hangs.chmod(0o700)
+    record_program(home, Program("99.1", (str(hangs),)))
+    monkeypatch.setattr("mcp_memory.starter._OTHER_PROGRAM_S", 0.5)
+    memory = Memory(agent_id="desk")
+    assert engine_of(home).version == mcp_memory.__version__
+    memory.close()
 
 
 def test_versions_are_compared_as_versions() -> None:
