@@ -196,8 +196,8 @@ def test_a_server_killed_while_clients_add_keeps_every_acknowledged_add(tmp_path
 def test_texts_queued_while_ollama_was_away_survive_kills_and_are_distilled_once_and_in_order(
     start: Callable[..., Server], open_memory: Opener
 ) -> None:
-    said = [f"I have a cat called Moth {n}" for n in range(20)]
-    distilled = [f"The user has a cat called Moth {n}." for n in range(20)]
+    said = [f"I have a cat called Moth {n}" for n in range(50)]
+    distilled = [f"The user has a cat called Moth {n}." for n in range(50)]
     ollama = OllamaServer()
     ollama.script(*map(facts, distilled))
     environment = {"MCP_MEMORY_OLLAMA_HOST": ollama.url, "MCP_MEMORY_ADD_WAIT_S": "0"}
