@@ -79,7 +79,7 @@ def test_a_folder_is_not_opened_on_such_a_processor_and_doctor_tells_why(
     home: Path, open_memory: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("mcp_memory.memory.require_lancedb", lambda: require_lancedb(dying("SIGILL"), home / "cache"))
+        patch.setattr("mcp_memory.parts.require_lancedb", lambda: require_lancedb(dying("SIGILL"), home / "cache"))
         with pytest.raises(StorageError, match="SIGILL"):
             LocalMemory.open(home)
         patch.setattr("mcp_memory.doctor.try_lancedb", lambda: try_lancedb(dying("SIGILL")))

@@ -12,6 +12,7 @@ def test_the_exported_names_are_pinned_and_load() -> None:
         "DeleteResult",
         "Filters",
         "Hit",
+        "LocalMemory",
         "McpMemoryError",
         "Memory",
         "SearchResult",
