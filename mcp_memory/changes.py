@@ -1,15 +1,26 @@
-"""How one change becomes rows and events, inside the transaction that the log opened."""
+"""How one change becomes rows, inside the transaction that the log opened; `events` tells of it."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from . import schema
-from .records import SEARCHABLE, Change, Entity, Memory
-from .schema import aliases, entities, entity_links, episodes, events, facts, jobs, memories, messages, profiles
+from .records import ENDED_WITH_MEMORY, SEARCHABLE, Change, Entity, Fact, Memory
+from .schema import (
+    aliases,
+    entities,
+    entity_links,
+    episodes,
+    facts,
+    former_validity,
+    jobs,
+    memories,
+    messages,
+    profiles,
+)
 
 T = TypeVar("T")
 
@@ -18,20 +29,23 @@ _MAX_VARIABLES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
-    """What a change did beyond its own rows: entities as they are now, those that are gone, its last event."""
+class Written:
+    """What a change did beyond its own rows: facts as they are now, entities as they are now and those that are gone.
 
+    `facts` holds those of the change and those of memories that ended with it.
+    """
+
+    facts: tuple[Fact, ...]
     entities: tuple[Entity, ...]
     removed_entities: tuple[Entity, ...]
-    through: int
 
 
-def write(connection: Connection, change: Change) -> Committed:
-    """Write everything that a change holds, and its events; the caller commits."""
+def write(connection: Connection, change: Change) -> Written:
+    """Write everything that a change holds; the caller tells the events and commits."""
     _insert_episode(connection, change)
     for entity in change.entities:
         connection.execute(insert(entities), asdict(entity))
-    before = rows_by_id(connection, [memory.id for memory in change.memories])
+    known = rows_by_id(connection, [memory.id for memory in change.memories])
     for memory in change.memories:
         row = memory_row(memory)
         statement = upsert(memories).values(row)
@@ -46,31 +60,25 @@ def write(connection: Connection, change: Change) -> Committed:
             upsert(aliases).on_conflict_do_nothing(),
             [{"entity_id": i, "name": name, "name_key": key} for i, name, key in change.aliases],
         )
-    if change.facts:
-        connection.execute(insert(facts), [asdict(fact) for fact in change.facts])
-    _end_facts(connection, change)
-    linked = _links_of(connection, [memory.id for memory in change.memories])
-    touched = {entity_id for _, entity_id in change.links} | {entity.id for entity in change.entities}
+    for entity_id, key in change.gone_aliases:
+        connection.execute(delete(aliases).where(aliases.c.entity_id == entity_id, aliases.c.name_key == key))
+    written_facts, left = _write_facts(connection, change)
+    _note_former(connection, change, [(memory, known.get(memory.id)) for memory in change.memories])
+    touched = {entity_id for _, entity_id in (*change.links, *change.unlinks)} | left
+    touched |= {entity.id for entity in change.entities}
+    for memory_id, entity_id in change.unlinks:
+        link = and_(entity_links.c.memory_id == memory_id, entity_links.c.entity_id == entity_id)
+        connection.execute(delete(entity_links).where(link))
     touched |= _unlink(connection, [memory.id for memory in change.memories if memory.state not in SEARCHABLE])
     _forget(connection, [memory for memory in change.memories if memory.state == "deleted"])
+    _drop_profile(connection, change)
     if change.finished_job:
         # A change that finishes a job says why when the job was given up.
         state = "failed" if change.reason else "done"
         done = update(jobs).where(jobs.c.id == change.finished_job)
         connection.execute(done.values(state=state, last_error=change.reason))
     kept, removed = _recount(connection, touched)
-    _write_events(connection, change, before, linked, removed)
-    through = connection.scalar(select(func.max(events.c.sequence))) or 0
-    return Committed(entities=kept, removed_entities=removed, through=through)
-
-
-def _links_of(connection: Connection, memory_ids: Sequence[str]) -> dict[str, list[str]]:
-    """The entities that each memory is linked to, before anything is unlinked."""
-    found: dict[str, list[str]] = {}
-    for part in batches(memory_ids):
-        for row in connection.execute(select(entity_links).where(entity_links.c.memory_id.in_(part))):
-            found.setdefault(row.memory_id, []).append(row.entity_id)
-    return found
+    return Written(written_facts, kept, removed)
 
 
 def _unlink(connection: Connection, memory_ids: Sequence[str]) -> set[str]:
@@ -93,17 +101,62 @@ def _forget(connection: Connection, gone: Sequence[Memory]) -> None:
         _cancel_jobs(connection, memory)
 
 
-def _end_facts(connection: Connection, change: Change) -> None:
-    """Close the facts of memories that have ended or gone, and drop a profile that was made of them."""
-    ended = [memory for memory in change.memories if memory.state not in ("active", "raw")]
-    for memory in ended:
-        of_memory = facts.c.memory_id == memory.id
-        connection.execute(
-            update(facts)
-            .where(of_memory, facts.c.closed_at.is_(None))
-            .values(invalid_at=memory.invalid_at, closed_at=memory.closed_at or change.at)
-        )
-    gone = {memory.id for memory in ended}
+def _write_facts(connection: Connection, change: Change) -> tuple[tuple[Fact, ...], set[str]]:
+    """Write the facts of a change and close those of memories that ended: (all of them, entities that they name)."""
+    given = {fact.id for fact in change.facts} | set(change.gone_facts)
+    ended = {memory.id: memory for memory in change.memories if memory.state not in ("active", "raw")}
+    closing = [
+        _closed(Fact(**row), ended[row["memory_id"]], change)
+        for part in batches(list(ended))
+        for row in connection.execute(select(facts).where(facts.c.memory_id.in_(part))).mappings()
+        if row["id"] not in given and not (row["closed_at"] and ended[row["memory_id"]].state == "invalid")
+    ]
+    written = (*change.facts, *closing)
+    before = facts_by_id(connection, [fact.id for fact in written])
+    for fact in written:
+        row = asdict(fact)
+        connection.execute(upsert(facts).values(row).on_conflict_do_update(index_elements=["id"], set_=row))
+    _note_former(connection, change, [(fact, before.get(fact.id)) for fact in written])
+    gone = facts_by_id(connection, change.gone_facts)
+    for part in batches(change.gone_facts):
+        connection.execute(delete(facts).where(facts.c.id.in_(part)))
+    rows = [asdict(fact) for fact in written] + [dict(row) for row in (*before.values(), *gone.values())]
+    named = {row[column] for row in rows for column in ("subject_id", "object_id")}
+    return written, named - {""}
+
+
+def _closed(fact: Fact, memory: Memory, change: Change) -> Fact:
+    """A fact as it is from the end of its memory on: over with it, or withdrawn where nobody finds the memory now."""
+    is_over = memory.state == "invalid"
+    return replace(
+        fact,
+        invalid_at=memory.invalid_at if is_over else None,
+        closed_at=(memory.closed_at if is_over else None) or change.at,
+        ended_by=ENDED_WITH_MEMORY,
+        revision=change.id,
+    )
+
+
+def _note_former(
+    connection: Connection, change: Change, items: Sequence[tuple[Memory | Fact, Mapping[str, Any] | None]]
+) -> None:
+    """Keep the validity that rows had until now, where it changes."""
+    rows = [
+        {"user_id": item.user_id, "item_id": item.id, "until": change.at, "valid_from": was[0], "invalid_at": was[1]}
+        for item, before in items
+        if before and (was := _validity(before)) != _validity(asdict(item))
+    ]
+    if rows:
+        connection.execute(insert(former_validity), rows)
+
+
+def _validity(row: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
+    return row["valid_from"], row["invalid_at"] if row["closed_at"] else None
+
+
+def _drop_profile(connection: Connection, change: Change) -> None:
+    """Drop a profile that was made of memories which have ended or gone."""
+    gone = {memory.id for memory in change.memories if memory.state not in ("active", "raw")}
     of_user = profiles.c.user_id == change.owner.user_id
     used = connection.scalar(select(profiles.c.memory_ids).where(of_user)) if gone else None
     if used and gone & set(used):
@@ -171,7 +224,7 @@ def _cancel_jobs(connection: Connection, memory: Memory) -> None:
 
 
 def _recount(connection: Connection, entity_ids: Collection[str]) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
-    """Bring the link counts of entities up to date and remove those without links: (kept, removed).
+    """Bring the link counts of entities up to date and remove those that nothing names any more: (kept, removed).
 
     A count is no new revision: the tables do not hold it.
     """
@@ -183,9 +236,12 @@ def _recount(connection: Connection, entity_ids: Collection[str]) -> tuple[tuple
         )
         these = entities.c.id.in_(part)
         connection.execute(update(entities).where(these).values(n_linked=counted))
-        for row in connection.execute(select(entities).where(these)).mappings():
-            entity = Entity(**row)
-            (kept if entity.n_linked else removed).append(entity)
+        in_facts = exists().where(
+            or_(facts.c.subject_id == entities.c.id, facts.c.object_id == entities.c.id), ~is_withdrawn()
+        )
+        for row in connection.execute(select(entities, in_facts.label("is_in_facts")).where(these)).mappings():
+            entity = Entity(**{name: row[name] for name in Entity.__slots__})
+            (kept if entity.n_linked or row["is_in_facts"] else removed).append(entity)
     orphans = [entity.id for entity in removed]
     if orphans:
         connection.execute(delete(entities).where(entities.c.id.in_(orphans)))
@@ -193,55 +249,23 @@ def _recount(connection: Connection, entity_ids: Collection[str]) -> tuple[tuple
     return tuple(kept), tuple(removed)
 
 
-def _write_events(
-    connection: Connection,
-    change: Change,
-    before: dict[str, Any],
-    linked: dict[str, list[str]],
-    removed: Sequence[Entity],
-) -> None:
-    shared = {
-        "change_id": change.id,
-        "at": change.at,
-        "user_id": change.owner.user_id,
-        "client": change.owner.agent_id,
-        "reason": change.reason,
-        "memory_id": "",
-        "entity_id": "",
-        "before": None,
-        "after": None,
-    }
-    rows = [
-        shared
-        | {
-            "operation": change.operation,
-            "memory_id": memory.id,
-            "before": _as_event(before[memory.id], linked.get(memory.id)) if memory.id in before else None,
-            "after": _as_event(memory_row(memory), linked.get(memory.id) if memory.state in SEARCHABLE else None),
-        }
-        for memory in change.memories
-    ]
-    rows += [
-        shared
-        | {
-            "operation": "sight",
-            "memory_id": sighting.memory_id,
-            "after": {"observed_at": sighting.observed_at.isoformat()},
-        }
-        for sighting in change.sightings
-    ]
-    touched = {entity.id for entity in change.entities} | {entity_id for entity_id, _, _ in change.aliases}
-    rows += [shared | {"operation": "entity", "entity_id": entity_id} for entity_id in sorted(touched)]
-    rows += [
-        shared | {"operation": "entity_gone", "entity_id": entity.id, "before": asdict(entity)} for entity in removed
-    ]
-    if rows:
-        connection.execute(insert(events), rows)
-
-
 def memory_row(memory: Memory) -> dict[str, Any]:
     """A memory as a row: the same fields, metadata as a plain dict."""
     return {name: getattr(memory, name) for name in memory.__slots__} | {"metadata": dict(memory.metadata)}
+
+
+def is_withdrawn() -> ColumnElement[bool]:
+    """The condition on a fact that it is closed without an end: nobody says it any more."""
+    return and_(facts.c.closed_at.is_not(None), facts.c.invalid_at.is_(None))
+
+
+def facts_by_id(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
+    """Rows of the facts with these ids, by id; unknown ids are absent."""
+    return {
+        row["id"]: row
+        for part in batches(ids)
+        for row in connection.execute(select(facts).where(facts.c.id.in_(part))).mappings()
+    }
 
 
 def rows_by_id(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
@@ -257,8 +281,3 @@ def batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:
     """The ids in parts small enough for one statement."""
     for start in range(0, len(ids), _MAX_VARIABLES):
         yield ids[start : start + _MAX_VARIABLES]
-
-
-def _as_event(row: Any, entity_ids: Sequence[str] | None) -> dict[str, Any]:
-    """A memory as events keep it: its row, and the entities it is linked to."""
-    return schema.as_json(dict(row)) | {"entities": list(entity_ids or ())}

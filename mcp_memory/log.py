@@ -14,7 +14,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, case, delete, func, select
 
-from .changes import WINDOW_SIZE, Committed, batches, rows_by_id, write
+from . import changes
+from . import events as telling
+from .changes import WINDOW_SIZE, batches, rows_by_id
 from .log_file import LogFile, write_meta
 from .records import SEARCHABLE, Change, Entity, Filters, Memory, Message, State
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages
@@ -32,6 +34,15 @@ class Pending:
 
     memory_ids: tuple[str, ...]
     entity_ids: tuple[str, ...]
+    through: int
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a change did beyond its own rows: entities as they are now, those that are gone, its last event."""
+
+    entities: tuple[Entity, ...]
+    removed_entities: tuple[Entity, ...]
     through: int
 
 
@@ -62,7 +73,10 @@ class Log(LogFile):
         """
         with self.writing() as connection:
             self._record_applied(connection)
-            return write(connection, change)
+            was = telling.before(connection, change)
+            written = changes.write(connection, change)
+            through = telling.write(connection, change, was, written)
+        return Committed(written.entities, written.removed_entities, through)
 
     def drop_events(self, before: datetime) -> int:
         """Drop some of the oldest events, those from before a time; returns how many, 0 when none is left.

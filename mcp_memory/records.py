@@ -17,7 +17,9 @@ Scope = Literal["all", "user", "agent", "run"]
 Status = Literal["added", "duplicate", "merged", "replaced", "queued", "ignored"]
 Ranking = Literal["fused", "gated"]
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
-Operation = Literal["add", "distil", "delete"]
+Operation = Literal["add", "distil", "delete", "update", "undo"]
+# Who says so: a person by hand, a pattern that leaves no doubt, a language model.
+FactSource = Literal["hand", "text", "model"]
 JobTask = Literal["extract", "procedure"]
 # Hears how much of how much is done.
 OnProgress = Callable[[int, int], None]
@@ -35,6 +37,8 @@ KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "plan", "procedure", "
 SEARCHABLE: tuple[State, ...] = ("active", "raw", "invalid")
 STATES: tuple[State, ...] = ("active", "raw", "distilled", "merged", "invalid", "deleted")
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
+# What ended a fact that no other fact ended.
+ENDED_WITH_MEMORY = "memory"
 # The embedding model that comes with the program.
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 SCOPES: tuple[Scope, ...] = ("all", "user", "agent", "run")
@@ -167,11 +171,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """(subject, type, relation) → object, read out of a memory, with validity.
+    """(subject, relation, label) → object, read out of a memory, with validity.
 
-    `subject` and `object` are as written; `subject_id` and `object_id` name entities, '' where there is none: then the
-    subject is the user, or what a phrase such as "the user's sister" means. `fact_type` is a word of `FACT_TYPES`,
-    `relation` says which one of that type ("rent", "colour"). `confidence` is in [0, 1].
+    `subject` and `object` are as written. `subject_id` names an entity: a named thing, somebody's role ("the user's
+    sister"), or the user; `object_id` is '' where the object is a value. `relation` is a name of the `vocabulary`,
+    which gives the `fact_type`; `label` says which one where the relation has many ("rent", "colour").
+    `holds` is False where from `valid_from` on it is *not* so. `confidence` is in [0, 1]. `ended_by` is the fact that
+    ended this one, '' for none, or `ENDED_WITH_MEMORY`. A fact that is closed without a time when it became invalid
+    was withdrawn: its memory is gone, or was read otherwise.
     """
 
     id: str
@@ -180,13 +187,20 @@ class Fact:
     subject: str
     fact_type: FactType
     relation: str
+    label: str
     object: str
+    object_key: str
     object_id: str
+    holds: bool
     memory_id: str
     confidence: float
-    valid_from: datetime | None
+    source: FactSource
+    valid_from: datetime
     invalid_at: datetime | None
+    created_at: datetime
     closed_at: datetime | None
+    ended_by: str = ""
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +238,12 @@ class Change:
     memories: tuple[Memory, ...] = ()
     entities: tuple[Entity, ...] = ()  # new ones; counts are recomputed from the links
     links: tuple[tuple[str, str], ...] = ()  # (memory_id, entity_id) to add
+    unlinks: tuple[tuple[str, str], ...] = ()  # (memory_id, entity_id) to take
     aliases: tuple[tuple[str, str, str], ...] = ()  # (entity_id, name, name_key)
     sightings: tuple[Sighting, ...] = ()
-    facts: tuple[Fact, ...] = ()  # new ones; those of memories that end are closed by the log
+    facts: tuple[Fact, ...] = ()  # new or changed; others of memories that end are closed by the log
+    gone_facts: tuple[str, ...] = ()  # ids of facts that an undone change had brought
+    gone_aliases: tuple[tuple[str, str], ...] = ()  # (entity_id, name_key) that an undone change had brought
 
 
 @dataclass(frozen=True, slots=True)

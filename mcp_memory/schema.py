@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Connection,
     Dialect,
@@ -140,6 +141,7 @@ events = Table(
     Column("operation", String),
     Column("memory_id", String),
     Column("entity_id", String),
+    Column("fact_id", String),
     Column("before", Json),
     Column("after", Json),
     Column("reason", String),
@@ -199,14 +201,43 @@ facts = Table(
     Column("subject_id", String),
     Column("subject", Text),
     Column("fact_type", String),
-    Column("relation", Text),
+    Column("relation", String),
+    Column("label", Text),
     Column("object", Text),
+    Column("object_key", Text),
     Column("object_id", String),
+    Column("holds", Boolean),
     Column("memory_id", String),
     Column("confidence", Float),
+    Column("source", String),
     Column("valid_from", UtcMicros),
     Column("invalid_at", UtcMicros),
+    Column("created_at", UtcMicros),
     Column("closed_at", UtcMicros),
+    Column("ended_by", String),
+    Column("revision", String),
+)
+
+# Validity that rows had until it was found to be otherwise: what the record clock needs beyond the rows as they are.
+former_validity = Table(
+    "former_validity",
+    metadata,
+    Column("sequence", Integer, primary_key=True),
+    Column("user_id", String),
+    Column("item_id", String),
+    Column("until", UtcMicros),
+    Column("valid_from", UtcMicros),
+    Column("invalid_at", UtcMicros),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("memory_id", String, primary_key=True),
+    Column("user_id", String),
+    Column("value", Float),
+    Column("rated_at", UtcMicros),
+    Column("useful_at", UtcMicros),
 )
 
 profiles = Table(
@@ -279,8 +310,42 @@ def _facts_and_profiles(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
+def _facts_with_keys(connection: Connection) -> None:
+    """Facts become rows with a key; those of an earlier time keep their words under the relation `other`."""
+    for statement in (
+        "ALTER TABLE facts RENAME TO facts_before",
+        "DROP INDEX facts_by_memory",
+        "DROP INDEX facts_by_type",
+        "CREATE TABLE facts (id TEXT PRIMARY KEY, user_id TEXT NOT NULL, subject_id TEXT NOT NULL,"
+        " subject TEXT NOT NULL, fact_type TEXT NOT NULL, relation TEXT NOT NULL, label TEXT NOT NULL,"
+        " object TEXT NOT NULL, object_key TEXT NOT NULL, object_id TEXT NOT NULL, holds INTEGER NOT NULL,"
+        " memory_id TEXT NOT NULL, confidence REAL NOT NULL, source TEXT NOT NULL, valid_from INTEGER NOT NULL,"
+        " invalid_at INTEGER, created_at INTEGER NOT NULL, closed_at INTEGER, ended_by TEXT NOT NULL,"
+        " revision TEXT NOT NULL) WITHOUT ROWID",
+        "INSERT INTO facts SELECT f.id, f.user_id, f.subject_id, f.subject, f.fact_type, 'other', f.relation, f.object,"
+        " lower(f.object), f.object_id, 1, f.memory_id, f.confidence, 'model',"
+        " coalesce(f.valid_from, m.observed_at, 0), f.invalid_at, coalesce(m.created_at, 0), f.closed_at, '', ''"
+        " FROM facts_before f LEFT JOIN memories m ON m.id = f.memory_id",
+        "DROP TABLE facts_before",
+        "CREATE INDEX facts_by_key ON facts (user_id, subject_id, relation)",
+        "CREATE INDEX facts_by_relation ON facts (user_id, relation, label)",
+        "CREATE INDEX facts_by_type ON facts (user_id, fact_type)",
+        "CREATE INDEX facts_by_object ON facts (object_id)",
+        "CREATE INDEX facts_by_memory ON facts (memory_id)",
+        "CREATE TABLE former_validity (sequence INTEGER PRIMARY KEY AUTOINCREMENT, user_id TEXT NOT NULL,"
+        " item_id TEXT NOT NULL, until INTEGER NOT NULL, valid_from INTEGER, invalid_at INTEGER)",
+        "CREATE INDEX former_validity_by_time ON former_validity (user_id, until)",
+        "CREATE TABLE feedback (memory_id TEXT PRIMARY KEY, user_id TEXT NOT NULL, value REAL NOT NULL,"
+        " rated_at INTEGER NOT NULL, useful_at INTEGER) WITHOUT ROWID",
+        "ALTER TABLE events ADD COLUMN fact_id TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX events_by_fact ON events (fact_id) WHERE fact_id != ''",
+        "CREATE INDEX events_by_entity ON events (entity_id) WHERE entity_id != ''",
+    ):
+        connection.exec_driver_sql(statement)
+
+
 # Migration n leads from schema version n to n + 1.
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_first_schema, _facts_and_profiles)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_first_schema, _facts_and_profiles, _facts_with_keys)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .changes import Committed
 from .index import UserIndex
+from .log import Committed
 from .records import SEARCHABLE, Change, Entity
 from .score import Floats
 from .stores import Stores

@@ -155,7 +155,7 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
         last_said = max(memory.observed_at, sighted.get(memory.id, memory.observed_at))
         told = Told(memory.text, memory.language, last_said, memory.kind)
         for fact in facts_by_memory.get(memory.id, ())[:1]:
-            told = replace(told, subject=fact.subject, fact_type=fact.fact_type, relation=fact.relation)
+            told = replace(told, subject=fact.subject, fact_type=fact.fact_type, relation=fact.label)
         sides.append(_Side(told, memory_id=memory.id))
     return sides
 
