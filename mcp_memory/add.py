@@ -4,8 +4,10 @@ from dataclasses import dataclass, replace
 
 from .admit import QUEUED, admit, embed, resolve, same_text, with_lag, write
 from .backlog import is_to_be_read
+from .claims import claims_of_draft
 from .extract import verbatim
 from .records import AddResult, Change, Episode, Job, JobTask, Receipt
+from .settle import settle
 from .stores import Stores
 from .turns import Turn
 
@@ -28,6 +30,7 @@ def add(episode: Episode, stores: Stores, turn: Turn) -> Added:
     """
     index = stores.index_of(episode.owner.user_id)
     drafts = verbatim(episode, languages=index.languages, known_names=index.names)
+    claims = {place: claims_of_draft(draft, episode.observed_at).claims for place, draft in enumerate(drafts)}
     vectors = embed(drafts, episode, stores)
     with turn.served(), stores.writing:
         known = same_text(drafts, episode, stores, ("active", "raw"))
@@ -35,6 +38,8 @@ def add(episode: Episode, stores: Stores, turn: Turn) -> Added:
         change_id = stores.ids.next(episode.created_at)
         first = stores.log.next_position(episode.owner.user_id, episode.run_id)
         admitted = admit(resolution, episode, stores, change_id, resolution.positions(first))
+        settled = settle(claims, admitted, resolution, stores, change_id)
+        admitted = settled.admitted
         if all(draft.ignored_because for draft in drafts):
             return Added(AddResult(admitted.receipts, ""))
         # Words that waited for extraction and are now given to be kept as they are.
@@ -55,7 +60,8 @@ def add(episode: Episode, stores: Stores, turn: Turn) -> Added:
             operation="add",
             episode=episode,
             job=job,
-            memories=tuple(kept),
+            memories=(*kept, *settled.known),
+            facts=settled.facts,
         )
         lag = write(change, episode, resolution, admitted, stores, vectors)
     receipts = with_lag(admitted.receipts, lag)

@@ -1,11 +1,12 @@
 """Episode to drafts: what of an input is to be remembered, each with its words and the names in it."""
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
+from .claims import claims_of_draft, mentions_of
 from .mentions import find_mentions
-from .records import Draft, Episode, Message, State
+from .records import Claim, Draft, Episode, Message, State
 from .text import content_hash, detect_language, languages_for, lemmas
 
 
@@ -16,10 +17,11 @@ def verbatim(episode: Episode, *, languages: Counter[str], known_names: Containe
     An episode that waits for the language model gives `raw` drafts, which are searchable until then.
     """
     state: State = "raw" if episode.infer else "active"
-    return [
+    drafts = [
         draft_of((place,), message, message.content, episode, state, languages, known_names)
         for place, message in enumerate(episode.messages)
     ]
+    return [with_claimed(draft, claims_of_draft(draft, episode.observed_at).claims) for draft in drafts]
 
 
 def draft_of(
@@ -36,10 +38,19 @@ def draft_of(
     if not text.strip():
         return replace(draft, ignored_because="the text is empty")
     chosen = languages_for(languages, text)
+    language = detect_language(text)
     return replace(
         draft,
         lemmas=lemmas(text, chosen),
         hash=content_hash(text),
-        language=detect_language(text),
+        language=language,
         mentions=find_mentions(text, known_names, chosen),
     )
+
+
+def with_claimed(draft: Draft, claims: Iterable[Claim]) -> Draft:
+    """A draft that also mentions what its claims are about: the user, "the user's sister"."""
+    found = {mention.key: mention for mention in draft.mentions}
+    for mention in mentions_of(claims):
+        found.setdefault(mention.key, mention)
+    return replace(draft, mentions=tuple(found.values()))

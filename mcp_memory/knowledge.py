@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from .changes import batches
+from .changes import batches, is_withdrawn
 from .log import Log
 from .records import Fact, Profile
 from .schema import events, facts, profiles
@@ -30,6 +30,40 @@ def facts_of_types(log: Log, user_id: str, fact_types: Collection[str]) -> list[
             select(facts)
             .where(facts.c.user_id == user_id, facts.c.fact_type.in_(fact_types), facts.c.closed_at.is_(None))
             .order_by(facts.c.id.desc())
+        )
+        return [Fact(**row) for row in rows.mappings()]
+
+
+def facts_of_key(
+    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], label: str | None = None
+) -> list[Fact]:
+    """A user's facts of some subjects and relations, and of one label where one is given; ended ones too, oldest first.
+
+    Those that were withdrawn are left out: nobody says them any more.
+    """
+    wanted = [
+        facts.c.user_id == user_id,
+        facts.c.subject_id.in_(subject_ids),
+        facts.c.relation.in_(relations),
+        ~is_withdrawn(),
+    ]
+    if label is not None:
+        wanted.append(facts.c.label == label)
+    with log.reading() as connection:
+        rows = connection.execute(select(facts).where(*wanted).order_by(facts.c.id))
+        return [Fact(**row) for row in rows.mappings()]
+
+
+def facts_about(log: Log, object_ids: Collection[str], relations: Collection[str]) -> list[Fact]:
+    """Facts of some relations that have one of some entities as their object, and hold still."""
+    with log.reading() as connection:
+        rows = connection.execute(
+            select(facts).where(
+                facts.c.object_id.in_(object_ids),
+                facts.c.relation.in_(relations),
+                facts.c.holds,
+                facts.c.closed_at.is_(None),
+            )
         )
         return [Fact(**row) for row in rows.mappings()]
 

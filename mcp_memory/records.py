@@ -204,6 +204,35 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """One fact as a text claims it, before the memory knows whom its phrases mean.
+
+    `subject_key` and `object_key` are those of entities: of a name, of the user, or a path ("=user/sister").
+    `relations` holds one name of the vocabulary, or several of which the known facts tell which is meant. `object` is
+    '' where an end is told of whatever there was. `begins_at` is when it began to hold, or to hold no longer.
+    """
+
+    subject: str
+    subject_key: str
+    relations: tuple[str, ...]
+    label: str
+    object: str
+    object_key: str
+    holds: bool
+    begins_at: datetime
+    source: FactSource
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The claims of a text, and whether it says nothing else: then it is over when they are."""
+
+    claims: tuple[Claim, ...] = ()
+    is_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """A summary of a user, made by a language model from the memories with these ids."""
 

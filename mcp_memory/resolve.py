@@ -97,7 +97,8 @@ def link_mentions(
         entity_id = next((brought[key] for key in keys if key in brought), "")
         if entity := next((entity for key in keys if (entity := names.by_key(key))), None):
             entity_id = entity.id
-        if not entity_id and mention.key in vectors:
+        # Paths ("=user/sister") look more alike than they are.
+        if not entity_id and mention.key in vectors and not mention.key.startswith("="):
             similar, similarity = names.most_similar(vectors[mention.key])
             if similar and similarity >= SAME_NAME_SIMILARITY and _may_be_same(similar.name_key, mention.key):
                 entity_id = similar.id

@@ -1,0 +1,111 @@
+"""What texts, descriptions and people claim, as facts that could be: subject, relation, object, and from when on."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+import regex
+
+from .guards import is_user
+from .mentions import name_key
+from .periods import period_in
+from .phrases import USER_KEY, USER_NAME, Phrase, read_phrase
+from .records import About, Claim, Claims, Draft, FactType, Kind, Memory, Mention, Role
+from .statements import Stated, read_statements
+from .text import fold, normalise
+from .vocabulary import OTHER, RELATIONS, relation_of
+
+# A pattern leaves little doubt, a model's reading more.
+CONFIDENCE = {"hand": 1.0, "text": 0.9, "model": 0.7}
+_SINCE = regex.compile(r"(?i)\b(?:since|seit|desde|depuis|dal?|as of|starting)\b")
+# What a small model calls the type of a fact, where the type alone says which relation it is.
+_BY_TYPE: dict[FactType, str] = {
+    "name": "name", "age": "age", "birthday": "birthday", "home": "lives_in", "origin": "born_in", "job": "job",
+    "employer": "works_at", "school": "studies_at", "partner": "partner", "favourite": "favourite", "likes": "likes",
+    "dislikes": "dislikes", "diet": "eats", "habit": "habit", "skill": "skill", "owns": "owns", "uses": "uses",
+    "amount": "amount", "time": "happens_at", "place": "located_in", "health": "health",
+}  # fmt: skip
+
+
+def claims_of(text: str, language: str, said_at: datetime, speaker: str = "") -> Claims:
+    """What a text claims without doubt, as said at a time by the user, or by a speaker with a name."""
+    reading = read_statements(text, language)
+    return Claims(tuple(_claim(stated, text, said_at, speaker) for stated in reading.stated), reading.is_all)
+
+
+def claims_of_draft(draft: Draft, said_at: datetime) -> Claims:
+    """The claims of a draft: of what people say, and not of plans and procedures."""
+    return _claims_of(
+        draft.message.role, draft.about, draft.kind, draft.text, draft.language, said_at, draft.message.speaker
+    )
+
+
+def claims_of_memory(memory: Memory) -> Claims:
+    """The claims of a memory, as they were read when it was added."""
+    return _claims_of(
+        memory.role, memory.about, memory.kind, memory.text, memory.language, memory.observed_at, memory.speaker
+    )
+
+
+def _claims_of(
+    role: Role, about: About, kind: Kind, text: str, language: str, said_at: datetime, speaker: str
+) -> Claims:
+    if role != "user" or about != "user" or kind in ("procedure", "plan"):
+        return Claims()
+    return claims_of(text, language, said_at, speaker)
+
+
+def claim_of(subject: str, fact_type: FactType, relation: str, object_: str, language: str, said_at: datetime) -> Claim:
+    """What a description says of a statement, with its words brought to the vocabulary; `other` where none fits."""
+    phrase = Phrase() if is_user(subject) else (read_phrase(subject, 0, language or "en") or Phrase(name=subject))
+    named = relation_of(relation) if relation else None
+    by_type = _BY_TYPE.get(fact_type, OTHER)
+    found = named if named and named.fact_type == fact_type else RELATIONS[by_type]
+    label = ""
+    if found.is_labelled:
+        label = " ".join(fold(normalise(relation)).split()) or (fact_type if found.name == OTHER else "")
+    return Claim(
+        phrase.words, phrase.key, (found.name,), label, object_, object_key(object_), True, said_at, "model",
+        CONFIDENCE["model"],
+    )  # fmt: skip
+
+
+def object_key(value: str) -> str:
+    """What two spellings of one value share; a number is its digits."""
+    key = name_key(value)
+    digits = "".join(regex.findall(r"\p{N}", key))
+    return f"+{digits}" if len(digits) >= 6 and not regex.search(r"\p{L}", key) else key
+
+
+def mentions_of(claims: Iterable[Claim]) -> tuple[Mention, ...]:
+    """The things that claims name: their subjects, and objects that are things."""
+    found: dict[str, Mention] = {}
+    for claim in claims:
+        found.setdefault(claim.subject_key, _mention(claim.subject, claim.subject_key))
+        if claim.object and any(RELATIONS[relation].names_thing for relation in claim.relations):
+            is_person = RELATIONS[claim.relations[0]].is_role
+            found.setdefault(
+                claim.object_key, Mention(claim.object, claim.object_key, "person" if is_person else "other")
+            )
+    return tuple(found.values())
+
+
+def _mention(words: str, key: str) -> Mention:
+    return Mention(USER_NAME if key == USER_KEY else words, key, "person" if key.startswith("=") else "other")
+
+
+def _claim(stated: Stated, text: str, said_at: datetime, speaker: str) -> Claim:
+    # Who speaks under a name means themselves by "I".
+    subject = stated.subject if stated.subject.name else replace(stated.subject, name=speaker)
+    return Claim(
+        subject.words, subject.key, stated.relations, stated.label, stated.object,
+        object_key(stated.object), stated.holds, _begins_at(stated, text, said_at), "text", CONFIDENCE["text"],
+    )  # fmt: skip
+
+
+def _begins_at(stated: Stated, text: str, said_at: datetime) -> datetime:
+    """When a claim began to hold: a time that the text gives for a change, else when it was said."""
+    if stated.how == "is" and not _SINCE.search(text):
+        return said_at
+    period = period_in(text, said_at)
+    return period.start if period and period.start < said_at else said_at

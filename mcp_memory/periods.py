@@ -1,0 +1,121 @@
+"""The time that a text names: "in March", "last year", "since 2019", as a span of world time."""
+
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+
+import regex
+
+from .date_words import CAPITALISED_ONLY, LANGUAGES
+from .dates import resolve
+from .written_dates import dates_in
+
+_DAY_END = time(23, 59, 59, 999999)
+_MONTH_BEFORE = r"(?:in|im|en|a|ad|au|mois de|nel|during|since|seit|desde|depuis|from|da|back in|em|early|late|mid-?)"
+_YEAR = regex.compile(rf"(?i)\b{_MONTH_BEFORE}\s(?:l['’]?)?(?P<year>(?:19|20)\d\d)(?!\d|-\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A span of world time, both ends inclusive, aware UTC."""
+
+    start: datetime
+    end: datetime
+
+    def overlaps(self, begin: datetime | None, end: datetime | None) -> bool:
+        """Whether something that held from `begin` until before `end` (None: open) held at some time of it."""
+        return (begin is None or begin <= self.end) and (end is None or end > self.start)
+
+
+def period_in(text: str, now: datetime) -> Period | None:
+    """The one span that a text names, the latest one that is not after `now`; None where it names none or several.
+
+    >>> period_in("what was my city in March?", datetime(2026, 11, 30, tzinfo=UTC)).start.isoformat()
+    '2026-03-01T00:00:00+00:00'
+    """
+    found = {span for iso in _isos(text, now) if (span := _span(iso)) is not None}
+    if not found:
+        found = set(_bare(text, now))
+    spans = {_not_after(span, now.date()) for span in found}
+    return spans.pop() if len(spans) == 1 else None
+
+
+def _isos(text: str, now: datetime) -> set[str]:
+    return set(dates_in(text)) | {mention.iso for mention in resolve(text, now) if mention.iso}
+
+
+def _bare(text: str, now: datetime) -> list[Period]:
+    """Months without a day, and years alone."""
+    spans: list[Period] = []
+    for match in _months().finditer(text):
+        name = match.group("month")
+        if name.lower() in CAPITALISED_ONLY and not name[0].isupper() and not match.group("year"):
+            continue
+        month = _month_numbers()[name.lower()]
+        year = int(match.group("year") or now.year)
+        spans.append(_of_month(year, month))
+    if not spans:
+        spans = [_of_year(int(match.group("year"))) for match in _YEAR.finditer(text)]
+    return spans
+
+
+def _span(iso: str) -> Period | None:
+    first, _, last = iso.partition(" to ")
+    try:
+        start, end = _ends(first), _ends(last or first)
+    except ValueError:
+        return None
+    return Period(start.start, end.end)
+
+
+def _ends(iso: str) -> Period:
+    parts = [int(part) for part in iso.split("-")]
+    if len(parts) == 1:
+        return _of_year(parts[0])
+    if len(parts) == 2:
+        return _of_month(parts[0], parts[1])
+    return _days(date(*parts), date(*parts))
+
+
+def _of_year(year: int) -> Period:
+    return _days(date(year, 1, 1), date(year, 12, 31))
+
+
+def _of_month(year: int, month: int) -> Period:
+    return _days(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
+
+
+def _days(first: date, last: date) -> Period:
+    return Period(datetime.combine(first, time(), UTC), datetime.combine(last, _DAY_END, UTC))
+
+
+def _not_after(span: Period, today: date) -> Period:
+    """A span of days or months that lies ahead, a year earlier: who asks about March in May means the last one."""
+    if span.start.date() <= today or span.end - span.start > timedelta(days=32):
+        return span
+    first, last = span.start.date(), span.end.date()
+    try:
+        earlier = first.replace(year=first.year - 1)
+    except ValueError:  # 29 February
+        earlier = first - timedelta(days=366)
+    return _days(earlier, earlier + (last - first))
+
+
+@cache
+def _month_numbers() -> dict[str, int]:
+    return {
+        name: place
+        for words in LANGUAGES.values()
+        for place, names in enumerate(words.months.split(), 1)
+        for name in names.split("|")
+    }
+
+
+@cache
+def _months() -> regex.Pattern[str]:
+    names = "|".join(sorted(_month_numbers(), key=len, reverse=True))
+    return regex.compile(
+        rf"(?i)(?:\b{_MONTH_BEFORE}\s)(?P<month>{names})\b(?:,?\s(?:of\s|de\s|del\s)?(?P<year>\d{{4}})(?!\d))?"
+        rf"|\b(?P<month>{names})\s(?:of\s|de\s|del\s)?(?P<year>\d{{4}})(?!\d)"
+    )

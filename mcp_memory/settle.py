@@ -1,0 +1,274 @@
+"""What new claims make of the facts that are known: whom they are about, and which older facts and memories they end.
+
+Only world time decides, whatever the order of arrival. What ended stays, with its time and with what took its place.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from .admit import Admitted
+from .claims import claims_of_memory
+from .knowledge import facts_about, facts_of_key, facts_of_memories, last_sighted
+from .records import ENDED_WITH_MEMORY, Claim, Entity, Fact, Memory, Receipt
+from .resolve import Resolution
+from .sift import sentences
+from .stores import Stores
+from .timeline import Stage, ends_of, same_value
+from .vocabulary import RELATIONS
+
+_ROLES = tuple(name for name, relation in RELATIONS.items() if relation.is_role)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What claims come to: admitted memories with their receipts, known memories that change, facts to be written."""
+
+    admitted: Admitted
+    known: tuple[Memory, ...]
+    facts: tuple[Fact, ...]
+
+
+@dataclass(slots=True)
+class _Work:
+    """Facts and memories as they are so far, by id."""
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    changed: dict[str, Fact] = field(default_factory=dict)
+    memories: dict[str, Memory] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+
+    def put(self, fact: Fact) -> None:
+        self.facts[fact.id] = self.changed[fact.id] = fact
+
+
+def settle(
+    claims: Mapping[int, Sequence[Claim]],
+    admitted: Admitted,
+    resolution: Resolution,
+    stores: Stores,
+    change_id: str,
+    withdrawn: Sequence[Fact] = (),
+) -> Settled:
+    """Facts of new memories by place, and what they end. Call it with `stores.writing` held.
+
+    `withdrawn` are facts that the same change takes back, because their text was read anew or corrected: what they had
+    ended is settled without them.
+    """
+    now = stores.clock()
+    memories = {place: memory for place, memory in admitted.memories.items() if memory.state in ("active", "raw")}
+    names = _Names(stores, next(iter(memories.values())).user_id, resolution.new_entities) if memories else None
+    work = _Work(memories={memory.id: memory for memory in memories.values()})
+    gone = {fact.id for fact in withdrawn}
+    keys: dict[tuple[frozenset[str], str, str], None] = {}
+    for place, memory in memories.items():
+        for claim in claims.get(place, ()):
+            assert names is not None
+            if fact := _fact(claim, memory, names, stores, now, change_id):
+                work.put(fact)
+                keys[(names.same_as(fact.subject_id), fact.relation, fact.label)] = None
+    if withdrawn:
+        names = names or _Names(stores, withdrawn[0].user_id, ())
+        for fact in withdrawn:
+            keys[(names.same_as(fact.subject_id), fact.relation, fact.label)] = None
+    user_id = withdrawn[0].user_id if withdrawn else next(iter(memories.values())).user_id if memories else ""
+    for subject_ids, relation, label in keys:
+        known = [
+            fact for fact in facts_of_key(stores.log, user_id, subject_ids, (relation,), label) if fact.id not in gone
+        ]
+        new = [
+            fact
+            for fact in work.changed.values()
+            if fact.subject_id in subject_ids and (fact.relation, fact.label) == (relation, label)
+        ]
+        _settle_key({fact.id: fact for fact in (*known, *new)}, gone, work, stores, now, change_id)
+    _end_memories(work, gone, stores, now, change_id)
+    return _outcome(work, admitted, stores)
+
+
+def _fact(claim: Claim, memory: Memory, names: "_Names", stores: Stores, now: datetime, change_id: str) -> Fact | None:
+    """A claim as a fact; None where it tells of an end and the log does not say of what."""
+    subject_id = names.whom(claim.subject_key)
+    if not subject_id:
+        return None
+    relation = claim.relations[0]
+    if len(claim.relations) > 1:
+        open_ = facts_of_key(stores.log, memory.user_id, names.same_as(subject_id), claim.relations)
+        meant = {fact.relation for fact in open_ if fact.holds and same_value(fact.object_key, claim.object_key)}
+        if len(meant) != 1:
+            return None
+        relation = meant.pop()
+    kind = RELATIONS[relation]
+    return Fact(
+        id=stores.ids.next(now),
+        user_id=memory.user_id,
+        subject_id=subject_id,
+        subject=claim.subject,
+        fact_type=kind.fact_type,
+        relation=relation,
+        label=claim.label,
+        object=claim.object,
+        object_key=claim.object_key,
+        object_id=names.id_of(claim.object_key) if claim.object and kind.names_thing else "",
+        holds=claim.holds,
+        memory_id=memory.id,
+        confidence=claim.confidence,
+        source=claim.source,
+        valid_from=min(claim.begins_at, memory.valid_from or claim.begins_at),
+        invalid_at=None,
+        created_at=now,
+        closed_at=None,
+        revision=change_id,
+    )
+
+
+class _Names:
+    """Whom the keys of claims mean, with the entities that the change brings."""
+
+    def __init__(self, stores: Stores, user_id: str, brought: Sequence[Entity]) -> None:
+        self._stores = stores
+        self._user_id = user_id
+        self._known = stores.index_of(user_id).names
+        self._brought = {entity.name_key: entity.id for entity in brought}
+        self._keys = {entity.id: entity.name_key for entity in brought}
+
+    def id_of(self, key: str) -> str:
+        known = self._known.by_key(key)
+        return known.id if known else self._brought.get(key, "")
+
+    def _key_of(self, entity_id: str) -> str:
+        known = self._known.entities.get(entity_id)
+        return known.name_key if known else self._keys.get(entity_id, "")
+
+    def whom(self, key: str) -> str:
+        """The entity that a key means: "the user's sister" is Eva where it is known that she is the only one."""
+        own = self.id_of(key)
+        owner, _, role = key.rpartition("/")
+        if not owner or role not in RELATIONS:
+            return own
+        holders = facts_of_key(self._stores.log, self._user_id, self._owners(owner), (role,))
+        named = {fact.object_id for fact in holders if fact.holds and not fact.closed_at and fact.object_id}
+        return named.pop() if len(named) == 1 else own
+
+    def _owners(self, key: str) -> list[str]:
+        owner = self.whom(key) or self.whom(key.removeprefix("="))
+        return [owner] if owner else []
+
+    def same_as(self, entity_id: str) -> frozenset[str]:
+        """An entity and those roles that it has had before its name was known."""
+        same = {entity_id}
+        for fact in facts_about(self._stores.log, [entity_id], _ROLES):
+            if RELATIONS[fact.relation].is_single:
+                owner = self._key_of(fact.subject_id)
+                same.add(self.id_of(f"={owner.removeprefix('=')}/{fact.relation}"))
+        return frozenset(same - {""})
+
+
+def _settle_key(
+    facts: Mapping[str, Fact], gone: Collection[str], work: _Work, stores: Stores, now: datetime, change_id: str
+) -> None:
+    """Give every fact of one key the end that its timeline has."""
+    if not facts:
+        return
+    relation = RELATIONS[next(iter(facts.values())).relation]
+    work.facts |= {key: fact for key, fact in facts.items() if key not in work.facts}
+    memories = stores.log.get_memories(sorted({fact.memory_id for fact in facts.values()} - set(work.memories)))
+    work.memories |= memories
+    sighted = last_sighted(stores.log, [fact.memory_id for fact in facts.values()])
+    # What holds for a while only, neither ends what holds for good nor is ended by it.
+    lasting = {key: fact for key, fact in facts.items() if work.memories[fact.memory_id].expires_at is None}
+    stages = [
+        Stage(fact.id, fact.object_key, fact.holds, fact.valid_from, fact.source, sighted.get(fact.memory_id))
+        for fact in lasting.values()
+    ]
+    ends = ends_of(stages, is_single=relation.is_single)
+    for fact in lasting.values():
+        is_ours = not fact.ended_by or fact.ended_by in facts or fact.ended_by in gone
+        if not is_ours:
+            # It ended with its memory, or by what is gone: that stands.
+            continue
+        end = ends.get(fact.id)
+        ended_at, ended_by = (end.at, end.by) if end else (None, "")
+        if (fact.invalid_at, fact.ended_by) != (ended_at, ended_by):
+            closed_at = (fact.closed_at or now) if end else None
+            work.put(replace(fact, invalid_at=ended_at, ended_by=ended_by, closed_at=closed_at, revision=change_id))
+
+
+def _end_memories(work: _Work, gone: Collection[str], stores: Stores, now: datetime, change_id: str) -> None:
+    """End the memories of which every fact has ended, and take that back where one holds again."""
+    concerned = {fact.memory_id for fact in work.changed.values()}
+    of_memory = facts_of_memories(stores.log, sorted(concerned))
+    for memory_id in concerned:
+        memory = work.memories[memory_id]
+        own = {fact.id: fact for fact in of_memory.get(memory_id, ()) if fact.id not in gone}
+        own |= {fact.id: fact for fact in work.changed.values() if fact.memory_id == memory_id}
+        holding = _told_by(list(own.values()))
+        ended = [fact for fact in holding if fact.invalid_at and fact.ended_by != ENDED_WITH_MEMORY]
+        if holding and len(ended) == len(holding) and memory.state in ("active", "raw", "invalid"):
+            if memory.state == "invalid" or _says_nothing_else(memory, holding):
+                last = max(ended, key=lambda fact: fact.invalid_at or now)
+                by = work.facts.get(last.ended_by)
+                after = replace(
+                    memory,
+                    state="invalid",
+                    invalid_at=last.invalid_at,
+                    closed_at=memory.closed_at or now,
+                    superseded_by=by.memory_id if by else memory.superseded_by,
+                )
+                _change(work, memory, after, now, change_id)
+        elif memory.state == "invalid" and any(fact.closed_at is None for fact in holding):
+            after = replace(memory, state="active", invalid_at=None, closed_at=None, superseded_by="")
+            _change(work, memory, after, now, change_id)
+
+
+def _told_by(facts: Sequence[Fact]) -> list[Fact]:
+    """The facts of one memory that it is about: what it says is so, and not who "my sister Eva" is beside that."""
+    holding = [fact for fact in facts if fact.holds and (fact.closed_at is None or fact.invalid_at)]
+    subjects = {fact.subject_id for fact in holding}
+    return [fact for fact in holding if fact.object_id not in subjects] or holding
+
+
+def _change(work: _Work, before: Memory, after: Memory, now: datetime, change_id: str) -> None:
+    if after != before:
+        work.memories[before.id] = replace(after, updated_at=now, revision=change_id)
+        work.touched.add(before.id)
+
+
+def _says_nothing_else(memory: Memory, facts: Sequence[Fact]) -> bool:
+    """Whether a memory is over when its facts are. What a model described is one statement with one fact."""
+    if all(fact.source != "text" for fact in facts):
+        return len(sentences(memory.text)) == 1
+    return claims_of_memory(memory).is_all
+
+
+def _outcome(work: _Work, admitted: Admitted, stores: Stores) -> Settled:
+    rows = {place: work.memories.get(memory.id, memory) for place, memory in admitted.memories.items()}
+    new_ids = {memory.id: place for place, memory in rows.items()}
+    known = tuple(work.memories[identifier] for identifier in sorted(work.touched) if identifier not in new_ids)
+    receipts = list(admitted.receipts)
+    for memory in known:
+        place = new_ids.get(memory.superseded_by)
+        if place is not None and memory.state == "invalid":
+            receipts[place] = _replacing(receipts[place], memory)
+    for place, memory in rows.items():
+        if memory.state == "invalid" and memory.invalid_at:
+            receipts[place] = _late(receipts[place], memory, stores, work)
+    return Settled(replace(admitted, memories=rows, receipts=tuple(receipts)), known, tuple(work.changed.values()))
+
+
+def _replacing(receipt: Receipt, ended: Memory) -> Receipt:
+    if receipt.status == "replaced":
+        return replace(receipt, reason=f"{receipt.reason}; and {ended.id}: {ended.text}")
+    if receipt.status == "queued":
+        return replace(receipt, replaced_id=ended.id, reason=f"{receipt.reason}; no longer so: {ended.text}")
+    return replace(receipt, status="replaced", replaced_id=ended.id, reason=f"no longer so: {ended.text}")
+
+
+def _late(receipt: Receipt, memory: Memory, stores: Stores, work: _Work) -> Receipt:
+    """The receipt of what had been so, and was over when it arrived."""
+    by = work.memories.get(memory.superseded_by) or stores.log.get_memories([memory.superseded_by]).get(
+        memory.superseded_by
+    )
+    until = memory.invalid_at.date().isoformat() if memory.invalid_at else ""
+    told = f"held until {until}, when this took its place: {by.text}" if by else f"held until {until}"
+    return replace(receipt, reason=f"{receipt.reason}; {told}" if receipt.reason else told)

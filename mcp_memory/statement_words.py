@@ -1,0 +1,253 @@
+"""How five languages say that somebody lives, works, was born somewhere: pure data for `statements`.
+
+A row is "RELATION KIND = FIRST ;; THIRD": expressions after the subject's place, for the first person (with its
+pronoun, where there is one) and for the third. KIND is `is` (a state), `begins` (a change to it) or `ends`. In the
+expressions {a} stands for adverbs, {from} for "from there", {o} for a name, {v} for a plain word or two, {list} for
+several, {date} and {n} for a date and a number, {any} for nothing: whatever there was.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StatementWords:
+    """What one language needs beside its rows; all are expressions, matched in any case."""
+
+    rows: str
+    adverbs: str
+    # "from Graz" between a verb of motion and its aim.
+    origin: str
+    user: str
+    # Between what somebody has and what it is: "is", "has changed to".
+    copula: str
+    # "is called", after a person or an animal.
+    called: str
+    # "I have a new … :", before the noun.
+    has_new: str
+    # What may stand before the subject without changing what is said.
+    lead_in: str
+    articles: str
+    # Where two clauses meet.
+    joins: str
+    # Something else beside it, or for some of the time: then it is not the only one.
+    beside: str
+    # Reported, imagined, asked: what `tense` does not see.
+    unsure: str
+    stops: str
+
+
+STATEMENT_WORDS: Mapping[str, StatementWords] = {
+    "en": StatementWords(
+        rows=r"""
+            lives_in is = (?:i|we) {a}(?:live|reside) {a}in {o}|(?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} ;; (?:{a}(?:lives|resides)|(?:is|'s) {a}(?:living|based)) {a}in {o}
+            lives_in begins = (?:i|we)(?:'ve| have)? {a}(?:moved|relocated) {a}{from}(?:back )?to {o} ;; (?:(?:has|'s) )?{a}(?:moved|relocated) {a}{from}(?:back )?to {o}
+            lives_in begins = (?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} now ;; (?:is|'s) {a}(?:living|based) {a}in {o} now
+            lives_in ends = (?:i|we) (?:no longer live|don't live|do not live) {a}in {o} ;; (?:no longer lives|doesn't live|does not live) {a}in {o}
+            works_at is = i {a}work {a}(?:at|for) {o}|(?:i'm|i am) {a}(?:working|employed) {a}(?:at|for|by) {o}|i {a}work as an? [^,.;]{2,40}? (?:at|for) {o} ;; {a}works {a}(?:at|for) {o}|(?:is|'s) {a}(?:working|employed) {a}(?:at|for|by) {o}|{a}works as an? [^,.;]{2,40}? (?:at|for) {o}
+            works_at begins = i(?:'ve| have)? {a}(?:started(?: working| a (?:new )?job| my (?:new )?job)? (?:at|with)|switched (?:jobs )?to|got a (?:new )?job (?:at|with)) {o}|i(?:'ve| have)? {a}joined {o} as ;; (?:(?:has|'s) )?{a}(?:started(?: working| a (?:new )?job)? (?:at|with)|switched (?:jobs )?to|got a (?:new )?job (?:at|with)) {o}|(?:(?:has|'s) )?{a}joined {o} as
+            works_at|lives_in|studies_at ends = i(?:'ve| have)? {a}(?:left|quit) (?:my job at )?{o} ;; (?:(?:has|'s) )?{a}(?:left|quit) {o}
+            works_at ends = i (?:no longer work|don't work|do not work) (?:at|for) {o}|i(?:'ve| have)? {a}resigned from {o} ;; (?:no longer works|doesn't work|does not work) (?:at|for) {o}
+            works_at ends = i(?:'ve| have)? {a}(?:quit|lost|left) my job{any}|(?:i'm|i am) {a}(?:unemployed|retired|out of work){any}|i(?:'ve)? (?:just )?retired{any} ;; (?:(?:has|'s) )?{a}(?:quit|lost|left) (?:his|her|their) job{any}|(?:(?:has|'s) )?(?:just )?retired{any}
+            studies_at is = i {a}study {a}at {o} ;; {a}studies {a}at {o}
+            job is = i {a}work {a}as (?:an? |the )?{v}|(?:i'm|i am) {a}working {a}as (?:an? |the )?{v} ;; {a}works {a}as (?:an? |the )?{v}|(?:is|'s) {a}working {a}as (?:an? |the )?{v}
+            job begins = i(?:'ve| have)? {a}(?:become|became|been promoted to|got promoted to|was promoted to) (?:an? |the )?{v}|i was {a}promoted to (?:an? |the )?{v} ;; (?:(?:has|'s) )?{a}(?:become|became|been promoted to|got promoted to|was promoted to) (?:an? |the )?{v}
+            born_in is = i was born in {o} ;; was born in {o}
+            birthday is = i was born on {date} ;; was born on {date}
+            age is = (?:i'm|i am) {a}{n} years old|i(?:'ve)? (?:just )?turned {n} ;; (?:is|'s) {a}{n} years old|(?:just )?turned {n}
+            speaks is = i {a}speak {a}(?:fluent )?{list} ;; {a}speaks {a}(?:fluent )?{list}
+            allergic_to is = (?:i'm|i am) {a}allergic to {list}|i have an allergy to {list} ;; (?:is|'s) {a}allergic to {list}|has an allergy to {list}
+            allergic_to ends = (?:i'm|i am) no longer allergic to {list}|(?:i'm|i am) not allergic to {list} ;; (?:is|'s) (?:no longer|not) allergic to {list}
+        """,
+        adverbs="now|currently|still|actually|just|recently|finally|already|permanently|officially|here|over|again|back"
+        "|together|house|home|away|also|really|happily|mostly|these days|at the moment|right now|last (?:week|month|year)"
+        "|this (?:week|month|year)|yesterday|today",
+        origin="from {x} ",
+        user="the user",
+        copula=r"(?: is|'s| are| has(?: just)? changed to| changed to| was changed to)(?: now| currently| actually| still"
+        r"| officially)?",
+        called=r"(?: is|'s)(?: called| named)| (?:called|named)|(?:'s name is)",
+        has_new=r"(?:i(?:'ve| have)?(?: just| now)* (?:got|have|get)|i've got|i have|we have|we've got) (?:an?|the) (?:brand )?new",
+        lead_in="so|well|ok|okay|hey|hi|yes|no|now|today|finally|actually|also|and|but|btw|fyi|update|news|good news|big"
+        " news|quick update|just so you know|by the way|for the record|correction|sorry|heads up|remember|note|please"
+        " remember that|remember that|i want you to know that|it's official|as of today|these days|nowadays|guess"
+        " what",
+        articles="the|an?",
+        joins=r"(?:and|but|so|because)",
+        beside=r"\b(?:also|too|as well|besides|second|another|other|part[- ]time|on the side|freelanc\w*|during the week"
+        r"|on weekdays|(?:at|on) (?:the )?weekends?|half|partly|sometimes|temporarily|for now|for the (?:summer|winter"
+        r"|week|weekend|month)|for (?:a|one|two|three|four|\d+) (?:days?|weeks?|months?)|until|till|while|work phone"
+        r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|remotely from)\b",
+        unsure=r"\b(?:if|unless|would|could|might|maybe|perhaps|probably|apparently|supposedly|dreamt|dreamed|dream|"
+        r"imagine|pretend\w*|almost|nearly|kidding|joking|joke|says?|said|heard|rumou?r\w*|wish\w*|hop(?:e|es|ing)"
+        r"|want\w*|consider\w*|think\w*|plan\w*|will|gonna|going to|used to|as a (?:child|kid|student|boy|girl)|when i was"
+        r"|back then|years? ago|in the (?:novel|book|film|movie|game|story|dream)|quote|character)\b",
+        stops="in at for to as on of and or but now since with where when because so while which that the a an is was"
+        " it i my again as well too from after before near by next last this until till if though although",
+    ),
+    "de": StatementWords(
+        rows=r"""
+            lives_in is = (?:ich|wir) {a}(?:wohnen?|leben?) {a}in {o}|(?:wohnen?|leben?) (?:ich|wir) {a}in {o} ;; {a}(?:wohnt|lebt) {a}in {o}
+            lives_in begins = (?:(?:ich bin|bin ich|wir sind|sind wir)) {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt) ;; ist {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt)
+            lives_in ends = ich (?:wohne|lebe) nicht mehr in {o} ;; (?:wohnt|lebt) nicht mehr in {o}
+            works_at is = ich arbeite {a}(?:bei|für) {o}|arbeite ich {a}(?:bei|für) {o}|ich arbeite {a}als [^,.;]{2,40}? (?:bei|für) {o} ;; arbeitet {a}(?:bei|für) {o}|arbeitet {a}als [^,.;]{2,40}? (?:bei|für) {o}
+            works_at begins = (?:ich habe|habe ich) {a}bei {o} (?:\w+ )?angefangen|(?:ich bin|bin ich) {a}{from}(?:zu|zur|zum) {o} gewechselt ;; hat {a}bei {o} (?:\w+ )?angefangen|ist {a}{from}(?:zu|zur|zum) {o} gewechselt
+            works_at ends = ich arbeite nicht mehr (?:bei|für) {o}|ich habe {a}bei {o} gekündigt ;; arbeitet nicht mehr (?:bei|für) {o}|hat {a}bei {o} gekündigt
+            works_at|lives_in|studies_at ends = ich habe {a}{o} verlassen ;; hat {a}{o} verlassen
+            works_at ends = ich habe {a}(?:meinen job |meine stelle )?gekündigt{any}|ich bin {a}(?:arbeitslos|in rente){any} ;; hat {a}(?:seinen job |ihren job )?gekündigt{any}|ist {a}(?:arbeitslos|in rente){any}
+            studies_at is = ich studiere {a}an (?:der |dem )?{o} ;; studiert {a}an (?:der |dem )?{o}
+            job is = ich arbeite {a}als {v}|arbeite ich {a}als {v} ;; arbeitet {a}als {v}
+            job begins = ich bin {a}(?:zum|zur) {v} (?:befördert|ernannt) worden|ich wurde {a}(?:zum|zur) {v} (?:befördert|ernannt) ;; (?:ist|wurde) {a}(?:zum|zur) {v} (?:befördert|ernannt)
+            born_in is = ich (?:bin|wurde) in {o} geboren ;; (?:ist|wurde) in {o} geboren
+            birthday is = ich (?:bin|wurde) am {date} geboren ;; (?:ist|wurde) am {date} geboren
+            age is = ich bin {a}{n} jahre alt|ich bin {a}{n} geworden ;; ist {a}{n} jahre alt|ist {a}{n} geworden
+            speaks is = ich spreche {a}{list} ;; spricht {a}{list}
+            allergic_to is = ich bin {a}(?:allergisch )?gegen {list}(?: allergisch)? ;; ist {a}(?:allergisch )?gegen {list}(?: allergisch)?
+            allergic_to ends = ich bin nicht mehr (?:allergisch )?gegen {list}(?: allergisch)? ;; ist nicht mehr (?:allergisch )?gegen {list}(?: allergisch)?
+        """,
+        adverbs=r"jetzt|nun|inzwischen|mittlerweile|aktuell|derzeit|zurzeit|momentan|weiterhin|immer noch|noch|schon|"
+        r"seit (?:\w+ ){1,3}|wieder|endlich|gerade|kürzlich|neulich|heute|gestern|hier|(?:letzten?|diesen?|letztes|dieses|"
+        r"letzter|dieser) (?:woche|monat|jahr)|im (?:januar|februar|märz|april|mai|juni|juli|august|september|oktober|"
+        r"november|dezember)|vor (?:\w+ ){1,2}|auch|dort|ab sofort|am \d+\. \w+",
+        origin="von {x} ",
+        user="der nutzer|die nutzerin|der benutzer|die benutzerin|des nutzers",
+        copula=r"(?: ist| sind| lautet| heißt|(?: hat sich)? geändert(?: und ist)?)(?: jetzt| nun| aktuell| ab sofort"
+        r"| inzwischen| seit \w+)*",
+        called=r" heißt| namens|,? die heißt|,? der heißt",
+        has_new=r"(?:ich habe|ich hab|hab|wir haben|habe ich)(?: jetzt| nun| seit \w+)* (?:eine?n?) (?:neuen?|neues|neuer)",
+        lead_in="also|ja|nein|ok|okay|hallo|hey|übrigens|update|info|jetzt|heute|endlich|nun|zur info|kurzes update|nur"
+        " zur info|gute nachrichten|neuigkeiten|und|aber|merk dir|bitte merken",
+        articles="der|die|das|dem|den|des|eine?[mnrs]?|ein",
+        joins=r"(?:und|aber|weil|denn)",
+        beside=r"\b(?:auch|außerdem|zusätzlich|nebenbei|nebenher|zweit\w+|ander\w+|teilzeit|freiberuflich|unter der woche"
+        r"|am wochenende|wochenends|manchmal|teilweise|vorübergehend|bis|während|solange|für (?:eine?n?|zwei|drei|\d+)"
+        r" (?:tage?|wochen?|monate?)|über den sommer|montags|dienstags|mittwochs|donnerstags|freitags)\b",
+        unsure=r"\b(?:wenn|falls|würde|könnte|vielleicht|wahrscheinlich|angeblich|möchte|will|wollte|träum\w+|fast|beinahe"
+        r"|scherz|witz|sagte?|gehört|hoff\w+|wünsch\w+|überleg\w+|plan\w+|werde|als kind|früher|damals|vor (?:\w+ )?jahren"
+        r"|im (?:roman|buch|film|spiel|traum))\b",
+        stops="in bei für zu als an am und oder aber jetzt seit mit wo wenn weil der die das ein eine ist war es ich"
+        " mein wieder auch von nach vor ab neben nächste letzte diese bis obwohl gezogen umgezogen",
+    ),
+    "es": StatementWords(
+        rows=r"""
+            lives_in is = (?:yo )?{a}(?:vivo|resido|vivimos) {a}en {o} ;; {a}(?:vive|reside) {a}en {o}
+            lives_in begins = (?:yo )?{a}(?:me|nos) (?:he |hemos )?{a}(?:mudé|mudamos|mudado|trasladé|trasladado) {a}{from}a {o} ;; se (?:ha )?{a}(?:mudó|mudado|trasladó|trasladado) {a}{from}a {o}
+            lives_in begins = (?:he |hemos )?{a}(?:vuelto|volví) a vivir (?:a|en) {o} ;; (?:ha )?{a}(?:vuelto|volvió) a vivir (?:a|en) {o}
+            lives_in ends = ya no vivo en {o} ;; ya no vive en {o}
+            works_at is = (?:yo )?{a}trabajo {a}(?:en|para) {o}|trabajo {a}(?:como|de) [^,.;]{2,40}? (?:en|para) {o} ;; {a}trabaja {a}(?:en|para) {o}|trabaja {a}(?:como|de) [^,.;]{2,40}? (?:en|para) {o}
+            works_at begins = (?:yo )?(?:he )?{a}(?:empecé|empezado|comencé|comenzado) {a}(?:a trabajar )?(?:en|con|para) {o} ;; (?:ha )?{a}(?:empezó|empezado|comenzó|comenzado) {a}(?:a trabajar )?(?:en|con|para) {o}
+            works_at ends = ya no trabajo (?:en|para) {o} ;; ya no trabaja (?:en|para) {o}
+            works_at|lives_in|studies_at ends = (?:he )?(?:dejé|dejado) {o} ;; (?:ha )?(?:dejó|dejado) {o}
+            works_at ends = (?:he )?(?:dejé|dejado) (?:mi|el) trabajo{any}|me jubilé{any}|me he jubilado{any} ;; (?:ha )?(?:dejó|dejado) (?:su|el) trabajo{any}|se (?:jubiló|ha jubilado){any}
+            studies_at is = estudio en {o} ;; estudia en {o}
+            job is = (?:yo )?{a}trabajo {a}(?:como|de) {v} ;; {a}trabaja {a}(?:como|de) {v}
+            job begins = me (?:han ascendido|ascendieron) a {v} ;; (?:lo|la) (?:han ascendido|ascendieron) a {v}
+            born_in is = nací en {o} ;; nació en {o}
+            birthday is = nací el {date} ;; nació el {date}
+            age is = tengo {n} años|(?:acabo de cumplir|cumplí|he cumplido) {n} años ;; tiene {n} años
+            speaks is = hablo {a}{list} ;; habla {a}{list}
+            allergic_to is = soy {a}alérgic[oa] (?:a las? |a los |al |a ){list}|tengo alergia (?:a las? |a los |al |a ){list} ;; es {a}alérgic[oa] (?:a las? |a los |al |a ){list}
+            allergic_to ends = ya no soy alérgic[oa] (?:a las? |a los |al |a ){list} ;; ya no es alérgic[oa] (?:a las? |a los |al |a ){list}
+        """,
+        adverbs="ahora|actualmente|todavía|aún|ya|de nuevo|otra vez|por fin|finalmente|recientemente|hace poco|hoy|ayer|"
+        "aquí|de vuelta|también|acabo de|el mes pasado|la semana pasada|este (?:mes|año)|el año pasado",
+        origin="(?:de|desde) {x} ",
+        user="el usuario|la usuaria",
+        copula=r"(?: es| son| ha cambiado a| cambió a| ahora es| pasa a ser)(?: ahora| actualmente)?",
+        called=r" se llama| llamad[oa]",
+        has_new=r"(?:(?:ya |ahora )?tengo|tenemos) (?:una? )(?:nuev[oa])",
+        lead_in="pues|bueno|sí|no|ok|hola|oye|por cierto|ahora|hoy|por fin|actualización|noticia|noticias|buenas noticias"
+        "|y|pero|además|para que lo sepas|recuerda que|te cuento",
+        articles="el|la|los|las|una?|lo",
+        joins=r"(?:y|pero|porque)",
+        beside=r"\b(?:también|además|segund[oa]|otr[oa]|a tiempo parcial|media jornada|entre semana|los fines de semana"
+        r"|a veces|temporalmente|hasta|mientras|por (?:un|una|dos|tres|\d+) (?:días?|semanas?|mes(?:es)?)|de momento"
+        r"|por ahora|los (?:lunes|martes|miércoles|jueves|viernes|sábados|domingos))\b",
+        unsure=r"\b(?:si|ojalá|quizás?|tal vez|podría|gustaría|quiero|quería|quisiera|sueñ\w+|soñé|imagin\w+|casi|broma"
+        r"|dice|dijo|dicen|parece|espero|pienso|planeo|voy a|vamos a|de niñ[oa]|de pequeñ[oa]|cuando era|antes|hace (?:\w+ )?"
+        r"años|en la (?:novela|película)|en el (?:libro|juego))\b",
+        stops="en a de para por como y o pero ahora desde con donde cuando porque que el la los las un una es era yo mi"
+        " otra vez también hasta cerca si aunque",
+    ),
+    "fr": StatementWords(
+        rows=r"""
+            lives_in is = (?:j'|je |on |nous ){a}(?:habite|vis|vit|habitons|vivons|réside) {a}(?:à|en|au|aux|dans) {o} ;; {a}(?:habite|vit|réside) {a}(?:à|en|au|aux|dans) {o}
+            lives_in begins = (?:j'ai|on a|nous avons) {a}(?:re)?déménagé {a}{from}(?:à|en|au) {o}|(?:je me suis|on s'est|nous nous sommes) {a}installée?s? {a}(?:à|en|au) {o}|je suis {a}(?:retournée?|revenue?|partie?) vivre (?:à|en|au) {o} ;; a {a}(?:re)?déménagé {a}{from}(?:à|en|au) {o}|s'est {a}installée? {a}(?:à|en|au) {o}
+            lives_in ends = (?:je n'habite|je ne vis) plus (?:à|en|au) {o} ;; (?:n'habite|ne vit) plus (?:à|en|au) {o}
+            works_at is = je {a}(?:travaille|bosse) {a}(?:chez|pour) {o}|je {a}(?:travaille|bosse) {a}comme [^,.;]{2,40}? (?:chez|pour) {o} ;; {a}(?:travaille|bosse) {a}(?:chez|pour) {o}
+            works_at begins = j'ai {a}commencé {a}(?:à travailler |à bosser |un nouveau (?:travail|boulot|poste) )?chez {o}|je suis {a}(?:passée?|entrée?|arrivée?) {a}chez {o}|j'ai été {a}embauchée? {a}(?:chez|par) {o} ;; a {a}commencé {a}(?:à travailler |à bosser )?chez {o}|est {a}(?:passée?|entrée?) chez {o}|a été {a}embauchée? {a}(?:chez|par) {o}
+            works_at ends = je ne (?:travaille|bosse) plus (?:chez|pour) {o} ;; ne (?:travaille|bosse) plus (?:chez|pour) {o}
+            works_at|lives_in|studies_at ends = j'ai {a}quitté {o} ;; a {a}quitté {o}
+            works_at ends = j'ai {a}(?:démissionné|quitté mon (?:travail|poste|boulot|emploi)){any}|je suis à la retraite{any} ;; a {a}(?:démissionné|quitté son (?:travail|poste|boulot|emploi)){any}|est à la retraite{any}
+            studies_at is = j'étudie à {o} ;; étudie à {o}
+            job is = je {a}travaille {a}comme {v} ;; {a}travaille {a}comme {v}
+            job begins = je suis {a}devenue? {v}|j'ai été {a}(?:promue?|nommée?) {v} ;; est {a}devenue? {v}|a été {a}(?:promue?|nommée?) {v}
+            born_in is = je suis née? à {o} ;; est née? à {o}
+            birthday is = je suis née? le {date} ;; est née? le {date}
+            age is = j'ai {a}{n} ans ;; a {a}{n} ans
+            speaks is = je parle {a}{list} ;; parle {a}{list}
+            allergic_to is = je suis {a}allergique (?:à la |à l'|aux? |à ){list} ;; est {a}allergique (?:à la |à l'|aux? |à ){list}
+            allergic_to ends = je ne suis plus allergique (?:à la |à l'|aux? |à ){list} ;; n'est plus allergique (?:à la |à l'|aux? |à ){list}
+        """,
+        adverbs="maintenant|désormais|actuellement|toujours|encore|enfin|récemment|de nouveau|à nouveau|ici|déjà|depuis"
+        r" (?:\w+ ){1,3}|hier|aujourd'hui|aussi|définitivement|la semaine dernière|le mois dernier|l'année dernière|finalement",
+        origin="(?:de |d'){x} ",
+        user="l'utilisateur|l'utilisatrice",
+        copula=r"(?: est| sont| a changé(?: pour|,? c'est)?| devient|,? c'est)(?: maintenant| désormais| actuellement)?",
+        called=r" s'appelle| nommée?| appelée?",
+        has_new=r"(?:j'ai|nous avons|on a)(?: maintenant| enfin| désormais)* une? (?:nouveau|nouvelle|nouvel)",
+        lead_in="alors|bon|oui|non|ok|salut|au fait|maintenant|aujourd'hui|enfin|mise à jour|nouvelle|bonne nouvelle|et|mais"
+        "|désormais|ça y est|pour info|note que|petite mise à jour",
+        articles="le|la|les|une?|l'|des",
+        joins=r"(?:et|mais|car|parce que)",
+        beside=r"\b(?:aussi|également|en plus|deuxième|second|seconde|autre|à temps partiel|mi-temps|en semaine|le week-end"
+        r"|les week-ends|parfois|temporairement|jusqu'\w+|pendant|pour (?:un|une|deux|trois|\d+) (?:jours?|semaines?|mois)"
+        r"|pour l'instant|le (?:lundi|mardi|mercredi|jeudi|vendredi))\b",
+        unsure=r"\b(?:si|peut-être|pourrais|aimerais|voudrais|veux|voulais|rêv\w+|imagin\w+|presque|blague|dit|disent"
+        r"|paraît|espère|pense|vais|allons|enfant|petite?|quand j'étais|avant|autrefois|il y a (?:\w+ )?ans|dans le (?:roman|film"
+        r"|livre|jeu))\b",
+        stops="à en au aux dans de du des pour chez comme et ou mais maintenant depuis avec où quand parce que le la les"
+        " un une est était je mon ma encore aussi jusque près si",
+    ),
+    "it": StatementWords(
+        rows=r"""
+            lives_in is = (?:io )?{a}(?:abito|vivo|risiedo|abitiamo|viviamo) {a}(?:a|ad|in) {o} ;; {a}(?:abita|vive|risiede) {a}(?:a|ad|in) {o}
+            lives_in begins = (?:io )?(?:mi sono|ci siamo) {a}(?:trasferit[oaie]|spostat[oaie]) {a}{from}(?:a|ad|in) {o}|sono {a}tornat[oa] a vivere (?:a|ad|in) {o} ;; si è {a}(?:trasferit[oa]|spostat[oa]) {a}{from}(?:a|ad|in) {o}|è {a}tornat[oa] a vivere (?:a|ad|in) {o}
+            lives_in ends = non (?:abito|vivo) più (?:a|ad|in) {o} ;; non (?:abita|vive) più (?:a|ad|in) {o}
+            works_at is = (?:io )?{a}lavoro {a}(?:per|da|presso|in|alla|al|nella) {o}|lavoro {a}come [^,.;]{2,40}? (?:per|da|presso|in|alla) {o} ;; {a}lavora {a}(?:per|da|presso|in|alla|al|nella) {o}
+            works_at begins = ho {a}(?:iniziato|cominciato) {a}(?:a lavorare )?(?:da|in|alla|presso|per|con) {o}|sono {a}passat[oa] (?:a|in|alla) {o}|sono stat[oa] assunt[oa] (?:da|in|alla) {o} ;; ha {a}(?:iniziato|cominciato) {a}(?:a lavorare )?(?:da|in|alla|presso|per|con) {o}
+            works_at ends = non lavoro più (?:per|da|presso|in|alla) {o} ;; non lavora più (?:per|da|presso|in|alla) {o}
+            works_at|lives_in|studies_at ends = ho {a}lasciato {o} ;; ha {a}lasciato {o}
+            works_at ends = ho lasciato il (?:mio )?lavoro{any}|mi sono licenziat[oa]{any}|sono in pensione{any} ;; ha lasciato il (?:suo )?lavoro{any}|si è licenziat[oa]{any}|è in pensione{any}
+            studies_at is = studio (?:a|all'|alla|al) {o} ;; studia (?:a|all'|alla|al) {o}
+            job is = {a}lavoro {a}come {v}|{a}faccio (?:il |la |l'){v} ;; {a}lavora {a}come {v}|{a}fa (?:il |la |l'){v}
+            job begins = sono {a}diventat[oa] {v}|sono stat[oa] promoss[oa] (?:a )?{v} ;; è {a}diventat[oa] {v}
+            born_in is = sono nat[oa] a {o} ;; è nat[oa] a {o}
+            birthday is = sono nat[oa] il {date} ;; è nat[oa] il {date}
+            age is = ho {a}{n} anni|ho compiuto {n} anni ;; ha {a}{n} anni
+            speaks is = parlo {a}{list} ;; parla {a}{list}
+            allergic_to is = sono {a}allergic[oa] (?:alle |agli |ai |alla |all'|al |a ){list} ;; è {a}allergic[oa] (?:alle |agli |ai |alla |all'|al |a ){list}
+            allergic_to ends = non sono più allergic[oa] (?:alle |agli |ai |alla |all'|al |a ){list} ;; non è più allergic[oa] (?:alle |agli |ai |alla |all'|al |a ){list}
+        """,
+        adverbs="adesso|ora|attualmente|ancora|di nuovo|finalmente|recentemente|da poco|qui|già|appena|ormai|ieri|oggi|anche"
+        "|la settimana scorsa|il mese scorso|l'anno scorso|da (?:gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto"
+        "|settembre|ottobre|novembre|dicembre)",
+        origin="da {x} ",
+        user="l'utente",
+        copula=r"(?: è| sono| è cambiat[oa](?: in)?| ora è| adesso è| diventa)(?: ora| adesso| attualmente)?",
+        called=r" si chiama| di nome| chiamat[oa]",
+        has_new=r"(?:(?:adesso |ora )?ho|abbiamo) (?:una? |un')(?:nuov[oa])",
+        lead_in="allora|beh|sì|no|ok|ciao|comunque|a proposito|adesso|ora|oggi|finalmente|aggiornamento|novità|buone notizie"
+        "|e|ma|per la cronaca|ricorda che|piccolo aggiornamento",
+        articles="il|lo|la|gli|le|i|una?|l'|uno",
+        joins=r"(?:e|ma|perché)",
+        beside=r"\b(?:anche|inoltre|second[oa]|altr[oa]|part[- ]time|durante la settimana|nei fine settimana|nel weekend|a volte"
+        r"|temporaneamente|fino|mentre|per (?:un|una|due|tre|\d+) (?:giorn[oi]|settiman[ae]|mes[ei])|per ora|il (?:lunedì"
+        r"|martedì|mercoledì|giovedì|venerdì))\b",
+        unsure=r"\b(?:se|forse|magari|potrei|vorrei|voglio|volevo|sogn\w+|immagin\w+|quasi|scherz\w+|dice|detto|dicono|pare"
+        r"|sembra|spero|penso|pensando|andrò|da bambin[oa]|da piccol[oa]|quando ero|prima|(?:\w+ )?anni fa|nel (?:romanzo|film|libro"
+        r"|gioco))\b",
+        stops="a ad in di da per come e o ma adesso ora con dove quando perché che il lo la gli le i un una è era io mio"
+        " ancora anche fino vicino se",
+    ),
+}

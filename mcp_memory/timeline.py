@@ -1,0 +1,92 @@
+"""When each of several statements about one key held: what comes later in the world takes the place of the earlier.
+
+Pure: the order in which statements arrive does not matter, only the times that they tell of.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from .records import FactSource
+
+_RANKS: Mapping[FactSource, int] = {"model": 0, "text": 1, "hand": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One statement about a key: that from a time on it has a value, or has it no longer.
+
+    `value` is '' where an end is told of whatever there was. Of two that tell of the same moment, the one of the
+    better source holds, then the one that arrived later (ids grow with time).
+    """
+
+    id: str
+    value: str
+    holds: bool
+    begins_at: datetime
+    source: FactSource = "text"
+    # When it was last said again; what contradicts it before that did not end it for good.
+    seen_at: datetime | None = None
+
+    @property
+    def order(self) -> tuple[datetime, int, str]:
+        """Its place in the timeline."""
+        return (self.begins_at, _RANKS[self.source], self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """When a stage ended, and by which one."""
+
+    at: datetime
+    by: str
+
+
+def ends_of(stages: Sequence[Stage], *, is_single: bool) -> dict[str, End]:
+    """The end of each stage that has one, by id. Of a key with one value at a time, each value ends the one before.
+
+    >>> from datetime import UTC, datetime
+    >>> berlin = Stage("a", "berlin", True, datetime(2026, 1, 5, tzinfo=UTC))
+    >>> lisbon = Stage("b", "lisbon", True, datetime(2026, 5, 9, tzinfo=UTC))
+    >>> ends_of([lisbon, berlin], is_single=True)["a"].by
+    'b'
+    """
+    repeated = [
+        replace(stage, begins_at=stage.seen_at)
+        for stage in stages
+        if stage.seen_at is not None and stage.seen_at > stage.begins_at
+    ]
+    ordered = sorted([*stages, *repeated], key=lambda stage: stage.order)
+    ends: dict[str, End] = {}
+    for place, stage in enumerate(ordered):
+        # Of a stage that was said again, the last time counts.
+        ends.pop(stage.id, None)
+        for later in ordered[place + 1 :]:
+            if _contradicts(later, stage, is_single=is_single):
+                ends[stage.id] = End(later.begins_at, later.id)
+                break
+    return ends
+
+
+def _contradicts(later: Stage, earlier: Stage, *, is_single: bool) -> bool:
+    if later.source == "model" and earlier.source != "model":
+        # What a model reads in a text ends nothing by itself.
+        return False
+    is_same = same_value(later.value, earlier.value)
+    if later.holds and earlier.holds:
+        return is_single and not is_same
+    if later.holds != earlier.holds:
+        return is_same or not later.value or not earlier.value
+    return False
+
+
+def same_value(one: str, other: str) -> bool:
+    """Whether two values are one, perhaps told more exactly: "berlin" and "berlin kreuzberg".
+
+    >>> same_value("berlin", "berlin kreuzberg"), same_value("12", "13"), same_value("", "x")
+    (True, False, False)
+    """
+    if one == other:
+        return True
+    these, those = set(one.split()), set(other.split())
+    return bool(these and those) and (these <= those or those <= these)

@@ -1,0 +1,123 @@
+"""The closed vocabulary of facts: which relations there are, what each is of, and whether there is one at a time.
+
+What no relation fits is `other`, with a label in the speaker's words; the audit counts those. Words of people that
+name a relation are in `relation_words`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from .records import FactType
+from .relation_words import NOUNS
+from .text import fold, normalise
+
+OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One relation.
+
+    `is_single`: a subject has one object at a time, and a later one takes the place of the earlier. `is_role`: the
+    object is somebody or something that "my sister" can mean. `is_labelled`: there are many, told apart by a label
+    ("favourite" what?). `names_thing`: the object is a thing with a name, and not a value.
+    """
+
+    name: str
+    fact_type: FactType
+    is_single: bool = False
+    is_role: bool = False
+    is_labelled: bool = False
+    names_thing: bool = False
+
+
+def _role(name: str, fact_type: FactType, *, is_single: bool = False) -> Relation:
+    return Relation(name, fact_type, is_single=is_single, is_role=True, names_thing=True)
+
+
+RELATIONS: Mapping[str, Relation] = {
+    relation.name: relation
+    for relation in (
+        Relation("name", "name", is_single=True),
+        Relation("age", "age", is_single=True),
+        Relation("birthday", "birthday", is_single=True),
+        Relation("lives_in", "home", is_single=True, names_thing=True),
+        Relation("born_in", "origin", is_single=True, names_thing=True),
+        Relation("job", "job", is_single=True),
+        Relation("works_at", "employer", is_single=True, names_thing=True),
+        Relation("studies_at", "school", is_single=True, names_thing=True),
+        _role("partner", "partner", is_single=True),
+        _role("mother", "family", is_single=True),
+        _role("father", "family", is_single=True),
+        _role("sister", "family"),
+        _role("brother", "family"),
+        _role("daughter", "family"),
+        _role("son", "family"),
+        _role("child", "family"),
+        _role("grandmother", "family"),
+        _role("grandfather", "family"),
+        _role("aunt", "family"),
+        _role("uncle", "family"),
+        _role("cousin", "family"),
+        _role("friend", "friend"),
+        _role("colleague", "friend"),
+        _role("neighbour", "friend"),
+        _role("flatmate", "friend"),
+        _role("boss", "job", is_single=True),
+        _role("landlord", "contact", is_single=True),
+        _role("doctor", "health", is_single=True),
+        _role("dentist", "health", is_single=True),
+        _role("therapist", "health", is_single=True),
+        _role("customer", "job"),
+        _role("dog", "pet"),
+        _role("cat", "pet"),
+        Relation("phone", "contact", is_single=True, is_labelled=True),
+        Relation("email", "contact", is_single=True, is_labelled=True),
+        Relation("address", "contact", is_single=True, is_labelled=True),
+        Relation("speaks", "skill"),
+        Relation("allergic_to", "health"),
+        Relation("takes", "health"),
+        Relation("favourite", "favourite", is_single=True, is_labelled=True),
+        Relation("likes", "likes", is_labelled=True),
+        Relation("dislikes", "dislikes", is_labelled=True),
+        Relation("eats", "diet", is_labelled=True),
+        Relation("habit", "habit", is_labelled=True),
+        Relation("skill", "skill", is_labelled=True),
+        Relation("health", "health", is_labelled=True),
+        Relation("owns", "owns", is_labelled=True),
+        Relation("uses", "uses", is_labelled=True),
+        Relation("amount", "amount", is_labelled=True),
+        Relation("happens_at", "time", is_labelled=True),
+        Relation("located_in", "place", is_labelled=True, names_thing=True),
+        Relation(OTHER, "other", is_single=True, is_labelled=True),
+    )
+}
+
+
+def relation_of(word: str, language: str = "") -> Relation | None:
+    """The relation that a noun names, in one language or in any.
+
+    >>> relation_of("Handynummer", "de").name, relation_of("jefa", "es").name, relation_of("billing unit")
+    ('phone', 'boss', None)
+    """
+    key = fold(normalise(word))
+    for code in [language] if language else NOUNS:
+        if name := _by_noun(code).get(key):
+            return RELATIONS[name]
+    return None
+
+
+@cache
+def nouns(language: str) -> tuple[str, ...]:
+    """The nouns of a language that name relations, folded, the longest first."""
+    return tuple(sorted(_by_noun(language), key=len, reverse=True))
+
+
+@cache
+def _by_noun(language: str) -> Mapping[str, str]:
+    return {
+        fold(noun.replace("_", " ")): relation
+        for relation, words in NOUNS.get(language, {}).items()
+        for noun in words.split()
+    }
