@@ -1,0 +1,89 @@
+"""How questions name a relation without its noun ("where do I live"), in five languages: pure data for `questions`.
+
+All are regular expressions, matched in any case. Nouns are in `relation_words`.
+"""
+
+from collections.abc import Mapping
+
+VERBS: Mapping[str, Mapping[str, str]] = {
+    "en": {
+        "lives_in": r"(?:where|which city|what city|which town|who|in (?:which|what) (?:city|town|place|country)).*\b(?:live[sd]?|living|reside[sd]?|based)\b|\b(?:live[sd]?|living) (?:in|where)\b|\b(?:home|city|town) (?:am i|is)\b|\bmy (?:city|town|home)\b",
+        "works_at": r"(?:where|who|which (?:company|firm)|for whom|what company).*\b(?:works?|working|worked|employed|employs)\b|\bworks? (?:at|for|where)\b",
+        "job": r"what .*\bdo(?:es)?\b.* for (?:a living|work)|\bwork as\b|what (?:kind of|sort of) (?:work|job)",
+        "studies_at": r"where .*\bstud(?:y|ies|ied|ying)\b",
+        "birthday": r"when .*\bborn\b|when .*\bbirthday\b",
+        "born_in": r"where .*\bborn\b",
+        "age": r"how old\b",
+        "speaks": r"\b(?:which|what) languages?\b|\blanguages? .*\bspeaks?\b",
+        "allergic_to": r"\ballergic\b|\ballerg(?:y|ies)\b",
+        "partner": r"\bmarried to\b|\bwho .*\bmarried\b",
+        "name": r"what(?:'s| is) .*\bcalled\b",
+        "favourite": r"\bfavou?rite\b",
+    },
+    "de": {
+        "lives_in": r"\bwo\b.*\b(?:wohn\w*|leb\w*)\b|\bin welcher stadt\b|\bwer wohnt\b",
+        "works_at": r"\b(?:wo|wer|bei wem|für wen|bei welcher firma)\b.*\barbeite\w*\b",
+        "job": r"\bals was\b.*\barbeite\w*\b|\bvon beruf\b|\bwas (?:mache?t?|arbeite\w*)\b.*\bberuflich\b",
+        "birthday": r"\bwann\b.*\b(?:geboren|geburtstag)\b",
+        "born_in": r"\bwo\b.*\bgeboren\b",
+        "age": r"\bwie alt\b",
+        "speaks": r"\bwelche sprachen?\b",
+        "allergic_to": r"\ballergisch\b",
+        "partner": r"\bverheiratet\b",
+        "favourite": r"\blieblings\w+",
+    },
+    "es": {
+        "lives_in": r"\bdónde\b.*\b(?:viv\w+|resid\w+)\b|\bdonde\b.*\bviv\w+\b|\ben qué ciudad\b",
+        "works_at": r"\b(?:dónde|donde|quién|quien|para quién|en qué empresa)\b.*\btrabaj\w+\b",
+        "job": r"\ba qué (?:me dedico|se dedica)\b|\bde qué trabaj\w+\b",
+        "birthday": r"\bcuándo\b.*\b(?:nac\w+|cumpl\w+)\b",
+        "born_in": r"\bdónde\b.*\bnac\w+\b",
+        "age": r"\bcuántos años\b",
+        "speaks": r"\bqué (?:idiomas|lenguas)\b",
+        "allergic_to": r"\balérgic\w+\b",
+        "partner": r"\bcasad[oa]\b",
+        "favourite": r"\b(?:favorit[oa]|preferid[oa])\b",
+    },
+    "fr": {
+        "lives_in": r"\boù\b.*\b(?:habit\w*|vi[stv]\w*)\b|\bdans quelle ville\b",
+        "works_at": r"\b(?:où|qui|chez qui|pour qui|dans quelle (?:entreprise|boîte))\b.*\b(?:travaill\w*|boss\w*)\b",
+        "job": r"\bquel (?:est )?.*\bmétier\b|\bfai[st]\b.* dans la vie\b",
+        "birthday": r"\bquand\b.*\bnée?\b|\bquand\b.*\banniversaire\b",
+        "born_in": r"\boù\b.*\bnée?\b",
+        "age": r"\bquel âge\b",
+        "speaks": r"\bquelles langues\b",
+        "allergic_to": r"\ballergique\w*\b",
+        "partner": r"\bmariée?\b",
+        "favourite": r"\bpréférée?\b",
+    },
+    "it": {
+        "lives_in": r"\bdove\b.*\b(?:abit\w*|viv\w*)\b|\bin (?:che|quale) città\b",
+        "works_at": r"\b(?:dove|chi|per chi|in (?:che|quale) azienda)\b.*\blavor\w*\b",
+        "job": r"\bche lavoro\b|\bcosa f(?:accio|a)\b.* lavoro\b",
+        "birthday": r"\bquando\b.*\b(?:nat[oa]|compie\w*)\b",
+        "born_in": r"\bdove\b.*\bnat[oa]\b",
+        "age": r"\bquanti anni\b",
+        "speaks": r"\b(?:che|quali) lingue\b",
+        "allergic_to": r"\ballergic\w*\b",
+        "partner": r"\bsposat[oa]\b",
+        "favourite": r"\bpreferit[oa]\b",
+    },
+}
+
+# The one who asks.
+FIRST_PERSON: Mapping[str, str] = {
+    "en": r"\b(?:i|me|we|i'm|i've|my|our)\b",
+    "de": r"\b(?:ich|mir|mich|wir|mein\w*)\b",
+    "es": r"\b(?:yo|me|mi|vivo|vivía|viví|trabajo|trabajaba|hablo|nací|soy|tengo|estoy)\b",
+    "fr": r"(?:\bj'|\b(?:je|moi|nous|mon|ma)\b|-je\b)",
+    "it": r"\b(?:io|mi|mio|mia|abito|abitavo|vivo|vivevo|lavoro|lavoravo|parlo|sono|ho)\b",
+}
+
+# Two who have the same: then the way leads on from what one has to the others who have it.
+SHARED: Mapping[str, str] = {
+    "en": r"\b(?:share[sd]?|same|also|in common|both|where .* works|who else|besides)\b",
+    "de": r"\b(?:teil\w+|gleiche\w*|selbe\w*|dieselbe\w*|denselben|auch|gemeinsam|noch)\b",
+    "es": r"\b(?:comparten?|mism[oa]s?|también|en común|donde trabaja|donde vive)\b",
+    "fr": r"\b(?:partagent?|mêmes?|aussi|en commun|où travaille|où habite)\b",
+    "it": r"\b(?:condivid\w+|stess[oaei]|anche|in comune|dove lavora|dove abita)\b",
+}

@@ -1,0 +1,142 @@
+"""What a question asks for by key: whose, and which fact. "Who is my sister's boss?" is user, sister, boss.
+
+A question that names neither is none for the facts: they stay silent, and the other signals answer.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import regex
+
+from .mentions import name_key
+from .phrases import LANGUAGES, Phrase, read_phrase
+from .question_words import FIRST_PERSON, SHARED, VERBS
+from .relation_words import NOUNS, POSSESSIVES
+from .text import detect_language, fold, normalise
+from .vocabulary import nouns, relation_of
+
+# A question is short: what is longer is a text.
+_MAX_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks for by key.
+
+    `of` holds whom and which relation of theirs; `paths` whom it names, of whom a label may be asked that only the
+    known facts have; `words` are the question's, folded, among which it would stand. `is_shared` says that it asks for
+    others who have the same.
+    """
+
+    of: tuple[tuple[Phrase, str], ...] = ()
+    paths: tuple[Phrase, ...] = ()
+    words: frozenset[str] = frozenset()
+    is_shared: bool = False
+
+
+def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
+    """What a question asks for; `names` holds (key, as written) of the known names in it.
+
+    >>> asked = read_question("who is my sister's boss?")
+    >>> [(whom.key, relation) for whom, relation in asked.of]
+    [('=user/sister', 'boss')]
+    """
+    if len(text) > _MAX_CHARS:
+        return Asked()
+    plain = _with_capitals(" ".join(text.replace("’", "'").split()), [name for _, name in names])
+    keys = {key for key, _ in names}
+    of: dict[tuple[str, str], tuple[Phrase, str]] = {}
+    paths: dict[str, Phrase] = {}
+    is_shared = False
+    for language in _languages_of(plain):
+        found = _read(plain, language, keys)
+        for whom, relation in found.of:
+            of.setdefault((whom.key, relation), (whom, relation))
+        paths |= {path.key: path for path in found.paths if path.key not in paths}
+        is_shared = is_shared or found.is_shared
+    words = frozenset(regex.findall(r"[\p{L}\p{N}]+", fold(normalise(plain))))
+    return Asked(tuple(of.values()), tuple(paths.values()), words, is_shared)
+
+
+def _languages_of(text: str) -> Iterator[str]:
+    spoken = detect_language(text)
+    if spoken in LANGUAGES:
+        yield spoken
+    # A short question may be taken for another language.
+    yield from (code for code in LANGUAGES if code != spoken and _grammar(code).sign.search(text))
+
+
+def _read(text: str, language: str, known: Collection[str]) -> Asked:
+    grammar = _grammar(language)
+    phrases: list[Phrase] = []
+    spans: list[tuple[int, int]] = []
+    for match in grammar.starts.finditer(text):
+        if spans and match.start() < spans[-1][1]:
+            continue
+        phrase = read_phrase(text, match.start(), language)
+        if phrase and (not phrase.name or name_key(phrase.name) in known):
+            phrases.append(phrase)
+            spans.append((match.start(), phrase.end))
+    whom = [phrase if not phrase.steps or phrase.steps[-1].is_role else phrase.without_last() for phrase in phrases]
+    asked = [relation for relation, pattern in grammar.verbs if pattern.search(text)]
+    asked += [
+        relation.name
+        for match in grammar.noun.finditer(text)
+        if not any(start <= match.start() < end for start, end in spans)
+        if (relation := relation_of(match.group(), language)) is not None
+    ]
+    if asked and not whom and grammar.first_person.search(text):
+        whom = [Phrase()]
+    of = [(one, relation) for one in whom for relation in dict.fromkeys(asked)]
+    for phrase in phrases:
+        # "my sister's phone" asks by itself; "my boss" does where nothing else is asked of whom it means.
+        if phrase.steps and not phrase.called and (not phrase.steps[-1].is_role or not asked):
+            of.append((phrase.without_last(), phrase.steps[-1].relation))
+    return Asked(tuple(of), tuple(whom), is_shared=grammar.shared.search(text) is not None)
+
+
+def _with_capitals(text: str, known: Collection[str]) -> str:
+    """The question with the names that are known written as names."""
+    for name in sorted(known, key=len, reverse=True):
+        if name.islower() and len(name) > 1:
+            text = regex.sub(rf"\b{regex.escape(name)}\b", name.title(), text)
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    sign: regex.Pattern[str]
+    starts: regex.Pattern[str]
+    verbs: tuple[tuple[str, regex.Pattern[str]], ...]
+    noun: regex.Pattern[str]
+    first_person: regex.Pattern[str]
+    shared: regex.Pattern[str]
+
+
+@cache
+def _grammar(language: str) -> _Grammar:
+    raw = {noun.replace("_", " ") for row in NOUNS[language].values() for noun in row.split()}
+    noun = "|".join(map(regex.escape, sorted(raw | set(nouns(language)), key=len, reverse=True)))
+    mine = "|".join(POSSESSIVES[language].split())
+    return _Grammar(
+        sign=_compiled(rf"(?<![\p{{L}}'])(?:{mine}|{_SIGNS[language]})(?!\p{{L}})"),
+        starts=_compiled(rf"(?<![\p{{L}}'])(?:(?:{mine}|der|die|das|el|la|le|l'|il|lo|the)(?=\W)|(?-i:\p{{Lu}}))"),
+        verbs=tuple((relation, _compiled(pattern)) for relation, pattern in VERBS[language].items()),
+        noun=_compiled(rf"(?<!\p{{L}})(?:{noun})(?!\p{{L}})"),
+        first_person=_compiled(FIRST_PERSON[language]),
+        shared=_compiled(SHARED[language]),
+    )
+
+
+_SIGNS = {
+    "en": "who|where|what|what's|which|when|how|does|do|is|whose",
+    "de": "wer|wo|was|welche[rsmn]?|wann|wie|bei wem|wem|wessen",
+    "es": "quién|quien|dónde|donde|qué|cuál|cual|cuándo|cómo|cuántos",
+    "fr": "qui|où|que|quel|quelle|quels|quelles|quand|comment|combien|chez",
+    "it": "chi|dove|che|qual|quale|quali|quando|come|quanti|cosa",
+}
+
+
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern, regex.IGNORECASE)
