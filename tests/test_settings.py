@@ -31,13 +31,13 @@ def test_without_file_and_environment_defaults_hold(home: Path) -> None:
     settings = load_settings()
     assert settings.home == home
     assert (settings.ranking, settings.embedding_model, settings.user_id) == ("fused", "all-MiniLM-L6-v2", "")
-    assert settings.signal_weights is FUSED
+    assert settings.relevance_weights == FUSED
 
 
 def test_the_file_overrides_defaults(write_file: WriteFile) -> None:
     write_file('ranking = "gated"\nfloor = 0.5\n')
     settings = load_settings()
-    assert (settings.floor, settings.signal_weights) == (0.5, GATED)
+    assert (settings.floor, settings.relevance_weights) == (0.5, GATED)
 
 
 def test_the_environment_overrides_the_file(write_file: WriteFile, monkeypatch: pytest.MonkeyPatch) -> None:
