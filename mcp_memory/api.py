@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from . import errors
 from .errors import InvalidInputError, McpMemoryError
-from .records import AddResult, DeleteResult, OnProgress, SearchResult
+from .records import AddResult, DeleteResult, OnProgress, RateResult, SearchResult
 from .records import Memory as Record
 from .reports import BackupResult, Check, Rebuilt, Verification
 from .settings import as_table
@@ -39,6 +39,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "search": TypeAdapter(SearchResult),
     "list": TypeAdapter(list[Record]),
     "delete": TypeAdapter(DeleteResult),
+    "rate": TypeAdapter(RateResult),
     "stats": TypeAdapter(dict[str, int]),
     "settings": TypeAdapter(list[tuple[str, str, str]]),
     "examine": TypeAdapter(list[Check]),
@@ -49,7 +50,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
 }
 # Of all clients together, each of whom asks one thing at a time.
 _THREADS = anyio.CapacityLimiter(256)
-_CHANGES = frozenset({"add", "delete"})
+_CHANGES = frozenset({"add", "delete", "rate"})
 # Those that say how far they are.
 _LONG = frozenset({"verify", "rebuild"})
 _TELL_EVERY_S = 0.1

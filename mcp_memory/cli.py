@@ -215,6 +215,23 @@ def delete(
 
 
 @app.command()
+def rate(
+    memory_id: Annotated[str, typer.Argument(help="The id that search or list shows.")],
+    useful: Annotated[bool, typer.Option("--useful/--useless", help="Whether it was of use.")],
+    as_json: Json = False,
+) -> None:
+    """Say whether a memory was of use; later searches go by it, within bounds."""
+    with _memory("Rating") as memory:
+        result = memory.rate(memory_id, useful)
+    if as_json:
+        print_json(pack.rate_payload(result))
+        return
+    said = "useful" if result.is_useful else "useless"
+    moved = f"importance {result.importance_before:.2f} → {result.importance:.2f}"
+    out.print(Text(f"rated {result.id} {said}: {moved}"))
+
+
+@app.command()
 def stats(as_json: Json = False) -> None:
     """Count memories by state, entities, episodes and waiting jobs."""
     with _memory("Counting") as memory:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .feedback import ratings_of
 from .gazetteer import Gazetteer
 from .keywords import KeywordIndex
 from .log import Log
 from .mentions import name_key
-from .records import Memory, Selection
+from .records import Memory, Rating, Selection
 from .schema import to_micros
 from .score import Floats
 from .tables import Tables
@@ -53,9 +54,13 @@ class UserIndex:
             **{name: np.zeros(0, dtype=np.int32) for name in _CODED},
             **{name: np.zeros(0, dtype=np.int64) for name in ("previous", "next", "n_chars")},
             "importance": np.zeros(0, dtype=np.float32),
+            **{name: np.zeros(0, dtype=np.int64) for name in ("rated_at", "useful_at")},
+            "rating": np.zeros(0, dtype=np.float32),
             "is_live": np.zeros(0, dtype=bool),
             "has_vector": np.zeros(0, dtype=bool),
         }
+        # Also of memories that are not here: a deletion may be undone.
+        self._ratings: dict[str, Rating] = {}
         self._vectors = np.zeros((0, dimension), dtype=np.float32)
         # Further chunks of long texts: the row each belongs to, and its vector.
         self._extra_rows = np.zeros(0, dtype=np.int64)
@@ -99,6 +104,17 @@ class UserIndex:
                 self._count_speaker(memory.speaker, int(self._columns["speaker"][row]))
                 self._append_to_thread(row, memory.run_id or memory.episode_id)
                 self._index_words(row)
+                if memory.id in self._ratings:
+                    self.put_rating(self._ratings[memory.id])
+
+    def put_rating(self, rating: Rating) -> None:
+        """Take over what the ratings of a memory come to, also of one that is not here (yet, or any more)."""
+        with self.lock:
+            self._ratings[rating.memory_id] = rating
+            if (row := self.row_of.get(rating.memory_id)) is not None:
+                self._columns["rating"][row] = rating.value
+                self._columns["rated_at"][row] = to_micros(rating.rated_at)
+                self._columns["useful_at"][row] = NEVER if rating.useful_at is None else to_micros(rating.useful_at)
 
     def put_vectors(self, memory_id: str, vectors: Floats) -> None:
         """Give a memory the vectors of its chunks, shape (n_chunks, dimension); unknown ids are ignored."""
@@ -181,6 +197,7 @@ class UserIndex:
         self.row_of[memory_id] = row
         self._forms.append(forms)
         self._columns["is_live"][row] = True
+        self._columns["useful_at"][row] = NEVER
         self._columns["previous"][row] = self._columns["next"][row] = -1
         return row
 
@@ -237,15 +254,12 @@ class UserIndex:
         return mask
 
     def _in_scope(self, selection: Selection) -> Mask:
-        own_agent: Mask = self.column("agent_id") == self.code("agent_id", selection.owner.agent_id)
-        is_about_agent: Mask = self.column("about") == self.code("about", "agent")
         if selection.scope == "user":
-            return ~is_about_agent
+            return ~self.is_about_agent()
         if selection.scope == "agent":
-            return is_about_agent & own_agent
+            return self.is_about_agent() & self.is_of_agent(selection.owner.agent_id)
         if selection.scope == "run":
-            in_run: Mask = self.column("run_id") == self.code("run_id", selection.run_id)
-            return in_run
+            return self.is_in_run(selection.run_id)
         return np.ones(len(self.ids), dtype=bool)
 
     def _at_time(self, selection: Selection) -> Mask:
@@ -266,16 +280,27 @@ class UserIndex:
             mask &= (self.column("created_at") <= known) & (self.column("closed_at") > known)
         return mask
 
-    def of_other_agents(self, agent_id: str) -> Mask:
-        """Rows that another agent wrote about itself."""
-        is_about_agent: Mask = self.column("about") == self.code("about", "agent")
-        by_others: Mask = self.column("agent_id") != self.code("agent_id", agent_id)
-        return is_about_agent & by_others
+    def is_about_agent(self) -> Mask:
+        """Rows that an agent wrote about itself."""
+        mask: Mask = self.column("about") == self.code("about", "agent")
+        return mask
+
+    def is_of_agent(self, agent_id: str) -> Mask:
+        """Rows that one agent wrote."""
+        mask: Mask = self.column("agent_id") == self.code("agent_id", agent_id)
+        return mask
+
+    def is_in_run(self, run_id: str) -> Mask:
+        """Rows of one run; without a run none."""
+        mask: Mask = (self.column("run_id") == self.code("run_id", run_id)) & bool(run_id)
+        return mask
 
 
 def load_index(user_id: str, log: Log, dimension: int) -> UserIndex:
     """The index of a user from the log; it lacks vectors."""
     index = UserIndex(dimension)
+    for rating in ratings_of(log, user_id):
+        index.put_rating(rating)
     for row in log.index_rows(user_id):
         index.put(row, row.lemmas.split(), row.n_chars)
     for entity in log.get_entities(user_id):

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from . import add as adding
 from . import forget, inputs, rebuild, verify
+from . import rate as rating
 from . import search as searching
 from .backup import back_up
 from .embedder import Embedder
@@ -32,6 +33,7 @@ from .records import (
     Message,
     OnProgress,
     Owner,
+    RateResult,
     SearchResult,
     Selection,
 )
@@ -269,6 +271,16 @@ class LocalMemory:
         self._parts.upkeep.after_write()
         self._parts.queue.look_again()
         return result
+
+    def rate(self, memory_id: str, useful: bool) -> RateResult:
+        """Say whether a memory was of use; searches go by it within bounds, and less so as it fades.
+
+        Raises:
+            NotFoundError: there is no such memory (any more).
+            StorageError: nothing was written.
+        """
+        with self._turn.served():
+            return rating.rate(memory_id, self._owner, self._parts.stores, is_useful=useful)
 
     def list(
         self,

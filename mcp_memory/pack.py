@@ -7,7 +7,7 @@ a record and not as an instruction.
 import json
 from typing import Any
 
-from .records import AddResult, DeleteResult, Hit, Memory, Receipt, SearchResult
+from .records import AddResult, DeleteResult, Hit, Memory, RateResult, Receipt, SearchResult
 
 _PLAIN_KINDS = ("message", "note")
 # Characters of text in one answer, shared by its hits, so that a long memory does not fill a model's context.
@@ -77,6 +77,12 @@ def add_lines(result: AddResult) -> str:
 def delete_payload(result: DeleteResult) -> dict[str, Any]:
     """The structured answer of a delete."""
     return {"deleted": result.id, "text": result.text, "purged": False}
+
+
+def rate_payload(result: RateResult) -> dict[str, Any]:
+    """The structured answer of a rating."""
+    importance = round(result.importance, 4)
+    return {"rated": result.id, "text": result.text, "useful": result.is_useful, "importance": importance}
 
 
 def memory_payload(memory: Memory) -> dict[str, Any]:

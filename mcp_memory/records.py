@@ -16,6 +16,8 @@ Role = Literal["user", "assistant", "system", "tool"]
 Scope = Literal["all", "user", "agent", "run"]
 Status = Literal["added", "duplicate", "merged", "replaced", "queued", "ignored"]
 Ranking = Literal["fused", "gated"]
+# What the score of a hit is made for: see `fuse.PROFILES`.
+Weighting = Literal["chat", "compliance", "retrieval"]
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
 Operation = Literal["add", "distil", "delete", "update", "undo"]
 # Who says so: a person by hand, a pattern that leaves no doubt, a language model.
@@ -301,6 +303,28 @@ class DeleteResult:
     id: str
     text: str
     removed_entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What a user's ratings of one memory come to: `value` as it was at `rated_at`, and when it was last useful."""
+
+    memory_id: str
+    user_id: str
+    value: float
+    rated_at: datetime
+    useful_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RateResult:
+    """The memory that was rated, and its importance in [0, 1] before and since."""
+
+    id: str
+    text: str
+    is_useful: bool
+    importance_before: float
+    importance: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from .dial import ENGINE_GONE, Line, connect
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
-from .records import AddResult, DeleteResult, Filters, Message, OnProgress, SearchResult
+from .records import AddResult, DeleteResult, Filters, Message, OnProgress, RateResult, SearchResult
 from .records import Memory as Record
 from .reports import BackupResult, Check, Rebuilt, Verification
 from .starter import connect_or_start
@@ -93,6 +93,11 @@ class RemoteMemory:
     def delete(self, memory_id: str) -> DeleteResult:
         """Delete one memory by its id; see `Memory.delete`."""
         answer: DeleteResult = self._ask("delete", memory_id=memory_id)
+        return answer
+
+    def rate(self, memory_id: str, useful: bool) -> RateResult:
+        """Say whether a memory was of use; see `Memory.rate`."""
+        answer: RateResult = self._ask("rate", memory_id=memory_id, useful=useful)
         return answer
 
     def list(

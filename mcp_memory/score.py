@@ -11,6 +11,11 @@ BM25_K1 = 1.5
 BM25_B = 0.75
 ENTITY_WEIGHT = 0.5
 ENTITY_SPREAD = 0.001
+# Ratings: how soon they fade, how many in a row count, how far they move importance, and after how many half of that.
+RATING_HALF_LIFE_DAYS = 90.0
+RATING_LIMIT = 8.0
+RATING_REACH = 0.25
+RATING_SPREAD = 4.0
 
 
 def semantic(cosines: Floats) -> Floats:
@@ -76,3 +81,33 @@ def exact(n_found: int, n_asked: int) -> float:
 def recency(age_days: Floats, half_life_days: float) -> Floats:
     """Weight in (0, 1]: 1 when new or future-dated, halved with each half-life that has passed."""
     return np.power(0.5, np.maximum(age_days, 0.0) / half_life_days).astype(np.float32)
+
+
+def rated(value: float, age_days: float, *, is_useful: bool) -> float:
+    """The sum of a memory's ratings in [-8, 8] after one more, where it was `value` some days ago.
+
+    Each counts 1 or -1 and half as much after 90 days: value · 0.5^(age / 90) ± 1. The bound lets the last word count
+    also after a hundred others.
+
+    >>> rated(0.0, 0.0, is_useful=True), rated(1.0, 90.0, is_useful=True), rated(8.0, 0.0, is_useful=False)
+    (1.0, 1.5, 7.0)
+
+    Source: the exponentially decaying sum of Cohen and Strauss, "Maintaining Time-Decaying Stream Aggregates",
+    PODS 2003; the bound is ours.
+    """
+    faded = value * math.pow(0.5, max(age_days, 0.0) / RATING_HALF_LIFE_DAYS)
+    return max(-RATING_LIMIT, min(RATING_LIMIT, faded + (1.0 if is_useful else -1.0)))
+
+
+def learned_importance(importance: Floats, values: Floats, age_days: Floats) -> Floats:
+    """Importance in [0, 1] with what ratings say: moved by less than 0.25, however many there are.
+
+    clip(importance + 0.25 · tanh(v / 4), 0, 1), v the sum of the ratings as it has faded since the last of them, which
+    is `age_days` old. One rating moves it by 0.06, three by 0.16; what moved it fades with v.
+    Source: our own. tanh is odd, monotone and bounded, so that the first ratings count most and no number of them
+    outweighs what `fuse.score` gives for being more relevant.
+    """
+    faded = values * recency(age_days, RATING_HALF_LIFE_DAYS)
+    moved = importance + np.float32(RATING_REACH) * np.tanh(faded / np.float32(RATING_SPREAD))
+    learned: Floats = np.clip(moved, 0.0, 1.0).astype(np.float32)
+    return learned

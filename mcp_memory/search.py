@@ -47,17 +47,17 @@ def search(
     with_metadata = (
         stores.log.ids_with_metadata(selection.owner.user_id, selection.filters) if selection.filters.metadata else None
     )
-    weights = settings.signal_weights
+    weights = settings.relevance_weights
     with index.lock:
-        eligible = index.select(selection, with_metadata)
+        scope = _scope_weight(index, selection, settings.scope_weights)
+        eligible = index.select(selection, with_metadata) & (scope > 0)
         evidence = [candidates.gather(each, index, eligible, weights) for each in (query, *reworded)]
         if settings.ranking == "gated":
             pool = max(MIN_POOL, POOL_PER_HIT * top_k)
             evidence = [candidates.nearest_only(each, pool) for each in evidence]
         ids = list(index.ids)
-        other_agents = index.of_other_agents(selection.owner.agent_id)
-        importance = index.column("importance").copy()
-        recency = _recency(index, selection, settings.half_life_days)
+        importance = _importance(index, selection)
+        recency = _recency(index, selection, settings.score_weights.half_life_days)
     if query.phrases and weights.exact:
         rows = candidates.rows_to_read(evidence[0], weights)
         texts = stores.log.get_texts([ids[row] for row in rows])
@@ -65,8 +65,7 @@ def search(
     own, *others = (fuse.relevance(each, weights) for each in evidence)
     relevance, raised_by = fuse.with_rewritten(own, others)
     blended = candidates.blend(evidence, raised_by)
-    if selection.scope == "all":
-        relevance = np.where(other_agents, relevance * np.float32(fuse.OTHER_AGENTS_WEIGHT), relevance)
+    relevance = relevance * scope
     scores = fuse.score(relevance, importance, recency, settings.score_weights)
     best = _best(scores, relevance, blended.eligible, top_k, threshold)
     found = stores.log.get_memories([ids[row] for row in best])
@@ -121,9 +120,27 @@ def _reason(exc: McpMemoryError) -> str:
     return f"{exc.message} ({exc.hint})"
 
 
+def _scope_weight(index: UserIndex, selection: Selection, weights: fuse.ScopeWeights) -> Floats:
+    """What each row counts by whose it is; all the same where the search has chosen a scope."""
+    if selection.scope != "all":
+        return np.ones(len(index), dtype=np.float32)
+    is_own = index.is_of_agent(selection.owner.agent_id)
+    return fuse.scope_weight(index.is_about_agent(), is_own, index.is_in_run(selection.run_id), weights)
+
+
+def _importance(index: UserIndex, selection: Selection) -> Floats:
+    """Importance as stored and learned. Ratings are the reader's of today, also where `as_of` asks for another day."""
+    age = to_micros(selection.now) - index.column("rated_at")
+    days = (age / _MICROS_PER_DAY).astype(np.float32)
+    return score.learned_importance(index.column("importance"), index.column("rating"), days)
+
+
 def _recency(index: UserIndex, selection: Selection, half_life_days: float) -> Floats:
-    age = to_micros(selection.as_of or selection.now) - index.column("observed_at")
-    return score.recency((age / _MICROS_PER_DAY).astype(np.float32), half_life_days)
+    """Counted from the last useful read where there was one by then, else from the observation."""
+    moment = to_micros(selection.as_of or selection.now)
+    useful, observed = index.column("useful_at"), index.column("observed_at")
+    since = np.where(useful <= moment, np.maximum(useful, observed), observed)
+    return score.recency(((moment - since) / _MICROS_PER_DAY).astype(np.float32), half_life_days)
 
 
 def _best(scores: Floats, relevance: Floats, eligible: Mask, top_k: int, threshold: float) -> Rows:

@@ -1,24 +1,27 @@
 """Settings: environment variables `MCP_MEMORY_*` over `settings.toml` in the data folder over defaults."""
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
 
 from .errors import InvalidInputError
-from .fuse import FUSED, GATED, ScoreWeights, SignalWeights
+from .fuse import FUSED, GATED, PROFILES, SIGNAL_NAMES, ScopeWeights, ScoreWeights, SignalWeights
 from .paths import HOME_VARIABLE, data_folder
-from .records import PACKAGED_MODEL, Ranking
+from .records import PACKAGED_MODEL, Ranking, Weighting
 
 PREFIX = "MCP_MEMORY_"
 FILE_NAME = "settings.toml"
@@ -29,12 +32,52 @@ OF_A_CLIENT = (
     "default_scope",
     "ranking",
     "floor",
+    "profile",
     "weight_relevance",
     "weight_importance",
     "weight_recency",
     "half_life_days",
+    "weight_user",
+    "weight_agent",
+    "weight_other_agents",
+    "weight_run",
+    "signal_weights",
     "add_wait_s",
 )
+_MAX_WEIGHT = 1e6
+
+
+def _signal_weights(given: object) -> dict[str, float]:
+    """A mapping of signals to weights, which an environment variable holds as JSON."""
+    names = ", ".join(SIGNAL_NAMES)
+    if isinstance(given, str):
+        try:
+            given = json.loads(given or "{}")
+        except ValueError as exc:
+            raise ValueError(f'it is no JSON; write {{"keyword": 0.5}} with any of {names}') from exc
+    if not isinstance(given, Mapping):
+        raise ValueError(f"it is no mapping of signals to weights; the signals are {names}")  # noqa: TRY004 - pydantic's
+    for name, weight in given.items():
+        if name not in SIGNAL_NAMES:
+            raise ValueError(f"there is no signal {name!r}; the signals are {names}")
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not is_number or not 0 <= weight <= _MAX_WEIGHT:
+            raise ValueError(f"{name} is {weight!r}, not a number from 0 to {_MAX_WEIGHT:g}; the signals are {names}")
+    return {name: float(weight) for name, weight in given.items()}
+
+
+# None: as the profile has it.
+_Share = Annotated[float | None, Field(ge=0, le=_MAX_WEIGHT, allow_inf_nan=False)]
+_Factor = Annotated[float, Field(ge=0, le=1)]
+
+
+# Settings that a profile stands for where they are not given, with their names in it.
+_OF_PROFILE = {
+    "weight_relevance": "relevance",
+    "weight_importance": "importance",
+    "weight_recency": "recency",
+    "half_life_days": "half_life_days",
+}
 
 
 class Settings(BaseSettings):
@@ -59,15 +102,19 @@ class Settings(BaseSettings):
     )
     ranking: Ranking = Field("fused", description="fused, or gated: the reference formula")
     floor: float = Field(0.05, ge=0, le=1, description="relevance below which a search answers that it knows nothing")
-    weight_relevance: float = Field(
-        0.9, ge=0, le=1e6, allow_inf_nan=False, description="share of relevance in the score"
+    profile: Weighting = Field("chat", description="what the score is made for: chat, compliance or retrieval")
+    weight_relevance: _Share = Field(None, description="share of relevance in the score; unset: the profile's")
+    weight_importance: _Share = Field(None, description="share of importance in the score; unset: the profile's")
+    weight_recency: _Share = Field(None, description="share of recency in the score; unset: the profile's")
+    half_life_days: float | None = Field(
+        None, ge=0.001, le=1e6, allow_inf_nan=False, description="days that halve recency; unset: the profile's"
     )
-    weight_importance: float = Field(
-        0.05, ge=0, le=1e6, allow_inf_nan=False, description="share of importance in the score"
-    )
-    weight_recency: float = Field(0.05, ge=0, le=1e6, allow_inf_nan=False, description="share of recency in the score")
-    half_life_days: float = Field(
-        30.0, ge=0.001, le=1e6, allow_inf_nan=False, description="days after which recency is halved"
+    weight_user: _Factor = Field(1.0, description="what memories about the user count in scope all; 0 hides them")
+    weight_agent: _Factor = Field(1.0, description="what the agent's own memories about itself count; 0 hides them")
+    weight_other_agents: _Factor = Field(0.5, description="what those of other agents count; 0 hides them")
+    weight_run: _Factor = Field(1.0, description="what memories of the run that a search names count; 0 hides them")
+    signal_weights: Annotated[dict[str, float], NoDecode, BeforeValidator(_signal_weights)] = Field(
+        {}, description="weights of single signals in relevance, in place of the ranking's; 0 switches one off"
     )
     ollama_host: str = Field("", description="where Ollama listens; '' means OLLAMA_HOST, else this machine")
     llm_model: str = Field("qwen3:8b", min_length=1, description="name of the language model in Ollama")
@@ -86,14 +133,20 @@ class Settings(BaseSettings):
     optimize_every: int = Field(32, ge=1, description="writes after which LanceDB is compacted")
 
     @property
-    def signal_weights(self) -> SignalWeights:
-        """The weights of the chosen ranking."""
-        return GATED if self.ranking == "gated" else FUSED
+    def relevance_weights(self) -> SignalWeights:
+        """The weights of the chosen ranking, single ones as they were set."""
+        return replace(GATED if self.ranking == "gated" else FUSED, **self.signal_weights)
 
     @property
     def score_weights(self) -> ScoreWeights:
-        """Shares of relevance, importance and recency."""
-        return ScoreWeights(self.weight_relevance, self.weight_importance, self.weight_recency)
+        """Shares of relevance, importance and recency: the profile's, single ones as they were set."""
+        given = {part: getattr(self, name) for name, part in _OF_PROFILE.items()}
+        return replace(PROFILES[self.profile], **{part: value for part, value in given.items() if value is not None})
+
+    @property
+    def scope_weights(self) -> ScopeWeights:
+        """What memories count by whose they are."""
+        return ScopeWeights(self.weight_user, self.weight_agent, self.weight_other_agents, self.weight_run)
 
     @classmethod
     def settings_customise_sources(
@@ -127,7 +180,7 @@ def load_settings(**given: Any) -> Settings:
         first = exc.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
         raise InvalidInputError(
-            f"setting {name} = {first.get('input')!r}: {first['msg']}",
+            f"setting {name} = {first.get('input')!r}: {first['msg'].removeprefix('Value error, ')}",
             hint=f"correct {PREFIX}{name.upper()} or {name} in {FILE_NAME}",
         ) from exc
     return settings
@@ -161,9 +214,16 @@ def unknown_names(settings: Settings) -> list[str]:
 
 
 def as_table(settings: Settings) -> list[tuple[str, str, str]]:
-    """(name, value, source) of each setting."""
+    """(name, value, source) of each setting as it is in force, also where a profile or a ranking gives the value."""
     where = sources(settings)
-    return [(name, str(getattr(settings, name)), where[name]) for name in type(settings).model_fields]
+    rows = {name: (name, str(getattr(settings, name)), where[name]) for name in type(settings).model_fields}
+    for name, part in _OF_PROFILE.items():
+        if getattr(settings, name) is None:
+            rows[name] = name, f"{getattr(settings.score_weights, part):g}", f"profile {settings.profile}"
+    weights = ", ".join(f"{name} {getattr(settings.relevance_weights, name):g}" for name in SIGNAL_NAMES)
+    source = where["signal_weights"] if settings.signal_weights else f"ranking {settings.ranking}"
+    rows["signal_weights"] = "signal_weights", weights, source
+    return list(rows.values())
 
 
 def sources(settings: Settings) -> dict[str, str]:

@@ -60,3 +60,9 @@ def test_values_that_cannot_be_used_stay_the_callers_fault(memory: LocalMemory) 
 def test_a_call_is_answered(memory: LocalMemory) -> None:
     assert ask(memory, "add", text="I keep bees", infer=False)["result"]["results"][0]["status"] == "added"
     assert ask(memory, "stats")["result"]["active"] == 1
+
+
+def test_a_rating_is_answered(memory: LocalMemory) -> None:
+    rated = ask(memory, "add", text="I keep bees", infer=False)["result"]["results"][0]["id"]
+    assert ask(memory, "rate", memory_id=rated, useful=False)["result"]["importance"] < 0.5
+    assert ask(memory, "rate", memory_id="0" * 12, useful=True)["error"]["code"] == "not_found"

@@ -50,6 +50,25 @@ def test_add_search_list_and_delete_work_together() -> None:
     assert as_json("stats")["deleted"] == 1
 
 
+def test_a_rating_is_told_with_what_it_moved() -> None:
+    [receipt] = as_json("add", "I keep bees")["results"]
+    rated = as_json("rate", receipt["id"], "--useful")
+    assert rated == {"rated": receipt["id"], "text": "I keep bees", "useful": True, "importance": 0.5612}
+    assert f"rated {receipt['id']} useless: importance 0.56 → 0.50" in run("rate", receipt["id"], "--useless").stdout
+    [hit] = as_json("search", "bees", "--explain")["memories"]
+    assert hit["signals"]["importance"] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_rating_that_cannot_be_counted_says_why() -> None:
+    [receipt] = as_json("add", "I keep bees")["results"]
+    unsaid = run("rate", receipt["id"])
+    assert unsaid.exit_code == 2
+    assert "--useful" in unsaid.output
+    unknown = run("rate", "0" * 12, "--useful")
+    assert unknown.exit_code == 1
+    assert "there is no memory" in unknown.stderr
+
+
 def test_people_see_the_id_the_text_and_the_reason_of_a_rank() -> None:
     run("add", "I keep bees [near] the orchard")
     shown = run("search", "bees", "--explain").stdout

@@ -11,9 +11,12 @@ from mcp_memory.fuse import (
     FUSED,
     GATED,
     REWRITTEN_SHARE,
+    SIGNAL_NAMES,
+    ScopeWeights,
     ScoreWeights,
     SignalWeights,
     relevance,
+    scope_weight,
     score,
     with_rewritten,
 )
@@ -139,6 +142,33 @@ def test_of_two_that_a_rewriting_finds_alike_the_better_answer_to_the_question_c
 
 def test_the_question_itself_counts_more_than_its_rewritings() -> None:
     assert 0 < REWRITTEN_SHARE < 0.5
+
+
+def factor(weights: ScopeWeights, *, is_about_agent: bool, is_own: bool, is_in_run: bool) -> float:
+    return float(scope_weight(np.array([is_about_agent]), np.array([is_own]), np.array([is_in_run]), weights)[0])
+
+
+def test_each_memory_has_the_weight_of_its_scope_times_that_of_its_run() -> None:
+    weights = ScopeWeights(user=0.75, agent=0.5, other_agents=0.25, run=0.5)
+    # Who wrote it plays a part only where an agent is what it is about.
+    for is_own in (True, False):
+        assert factor(weights, is_about_agent=False, is_own=is_own, is_in_run=False) == 0.75
+    assert factor(weights, is_about_agent=True, is_own=True, is_in_run=False) == 0.5
+    assert factor(weights, is_about_agent=True, is_own=False, is_in_run=False) == 0.25
+    # 0.75 · 0.5, 0.25 · 0.5
+    assert factor(weights, is_about_agent=False, is_own=False, is_in_run=True) == 0.375
+    assert factor(weights, is_about_agent=True, is_own=False, is_in_run=True) == 0.125
+
+
+@given(st.builds(ScopeWeights, unit, unit, unit, unit), st.booleans(), st.booleans(), st.booleans())
+def test_a_scope_never_raises_a_memory(
+    weights: ScopeWeights, is_about_agent: bool, is_own: bool, is_in_run: bool
+) -> None:
+    assert 0 <= factor(weights, is_about_agent=is_about_agent, is_own=is_own, is_in_run=is_in_run) <= 1
+
+
+def test_every_signal_but_not_the_scale_can_be_weighed_by_name() -> None:
+    assert set(SIGNAL_NAMES) == set(NAMES)
 
 
 def test_score_is_the_weighted_mean() -> None:

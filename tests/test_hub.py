@@ -186,6 +186,8 @@ def test_the_command_line_works_while_hosts_are_attached(attach: Attach) -> None
     assert "I keep bees" in [hit["text"] for hit in hits]
     listed = json.loads(run(app, ["list", "--meta", "place=barn", "--json"]).stdout)["memories"]
     assert [memory["text"] for memory in listed] == ["I keep hens"]
+    rated = json.loads(run(app, ["rate", added["id"], "--useful", "--json"]).stdout)
+    assert (rated["rated"], rated["useful"]) == (added["id"], True)
     assert run(app, ["delete", added["id"]]).exit_code == 0
     failed = run(app, ["delete", added["id"]])
     assert failed.exit_code == 1
@@ -247,6 +249,9 @@ def test_each_host_has_settings_of_its_own(attach: Attach) -> None:
     remember(code, "I keep bees")
     assert found(desk, "Who keeps an animal?") == [("work-laptop", "I keep bees")]
     assert found(code, "Who keeps an animal?") == []
+    deaf = attach("cursor", MCP_MEMORY_PROFILE="retrieval", MCP_MEMORY_SIGNAL_WEIGHTS='{"semantic": 0, "neighbour": 0}')
+    assert found(deaf, "Who keeps an animal?") == []
+    assert found(deaf, "bees") == [("work-laptop", "I keep bees")]
 
 
 def test_a_hosts_wrong_setting_is_told_at_each_call(attach: Attach) -> None:

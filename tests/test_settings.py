@@ -1,14 +1,15 @@
 """Settings: environment over file over defaults, and errors that name the cure."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mcp_memory.errors import InvalidInputError
-from mcp_memory.fuse import FUSED, GATED, ScoreWeights
+from mcp_memory.fuse import FUSED, GATED, PROFILES, SIGNAL_NAMES, ScopeWeights, ScoreWeights
 from mcp_memory.paths import data_folder
-from mcp_memory.settings import FILE_NAME, Settings, load_settings, sources
+from mcp_memory.settings import FILE_NAME, OF_A_CLIENT, Settings, as_table, for_client, load_settings, sources
 
 WriteFile = Callable[[str], None]
 
@@ -31,13 +32,13 @@ def test_without_file_and_environment_defaults_hold(home: Path) -> None:
     settings = load_settings()
     assert settings.home == home
     assert (settings.ranking, settings.embedding_model, settings.user_id) == ("fused", "all-MiniLM-L6-v2", "")
-    assert settings.signal_weights is FUSED
+    assert settings.relevance_weights == FUSED
 
 
 def test_the_file_overrides_defaults(write_file: WriteFile) -> None:
     write_file('ranking = "gated"\nfloor = 0.5\n')
     settings = load_settings()
-    assert (settings.floor, settings.signal_weights) == (0.5, GATED)
+    assert (settings.floor, settings.relevance_weights) == (0.5, GATED)
 
 
 def test_the_environment_overrides_the_file(write_file: WriteFile, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +117,101 @@ def test_score_weights_come_from_their_settings(home: Path) -> None:
     assert settings.score_weights == ScoreWeights(3, 2, 1)
 
 
+def test_the_profile_of_chats_is_the_default(home: Path) -> None:
+    assert load_settings().score_weights == PROFILES["chat"] == ScoreWeights(0.9, 0.05, 0.05, half_life_days=30)
+
+
+def test_single_weights_override_the_profile(home: Path) -> None:
+    settings = load_settings(profile="compliance", weight_recency=0.5, half_life_days=7)
+    assert settings.score_weights == replace(PROFILES["compliance"], recency=0.5, half_life_days=7)
+
+
+def test_a_weight_of_0_is_no_unset_one(home: Path) -> None:
+    assert load_settings(weight_recency=0).score_weights.recency == 0
+
+
+def test_the_environment_overrides_the_file_which_overrides_the_profile(
+    write_file: WriteFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_file('profile = "compliance"\nweight_importance = 0.3\nweight_recency = 0.1\n')
+    monkeypatch.setenv("MCP_MEMORY_WEIGHT_RECENCY", "0.2")
+    assert load_settings().score_weights == replace(PROFILES["compliance"], importance=0.3, recency=0.2)
+    # What the file says of single weights holds for every profile.
+    monkeypatch.setenv("MCP_MEMORY_PROFILE", "retrieval")
+    assert load_settings().score_weights == replace(PROFILES["retrieval"], importance=0.3, recency=0.2)
+
+
+def test_scope_weights_come_from_their_settings(home: Path) -> None:
+    assert load_settings().scope_weights == ScopeWeights(user=1, agent=1, other_agents=0.5, run=1)
+    given = load_settings(weight_user=0.1, weight_agent=0.2, weight_other_agents=0.3, weight_run=0.4)
+    assert given.scope_weights == ScopeWeights(user=0.1, agent=0.2, other_agents=0.3, run=0.4)
+
+
+def test_weights_of_single_signals_override_the_rankings(
+    home: Path, write_file: WriteFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_file("[signal_weights]\nkeyword = 0\n")
+    assert load_settings().relevance_weights == replace(FUSED, keyword=0)
+    assert load_settings(ranking="gated").relevance_weights == replace(GATED, keyword=0)
+    # The environment's mapping takes the place of the file's.
+    monkeypatch.setenv("MCP_MEMORY_SIGNAL_WEIGHTS", '{"entity": 0.25, "exact": 0}')
+    assert load_settings().relevance_weights == replace(FUSED, entity=0.25, exact=0)
+    monkeypatch.setenv("MCP_MEMORY_SIGNAL_WEIGHTS", "")
+    assert load_settings().relevance_weights == FUSED
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("keyword=0", "it is no JSON"),
+        ("[1]", "it is no mapping"),
+        ('{"colour": 1}', "there is no signal 'colour'"),
+        ('{"scale": 1}', "there is no signal 'scale'"),
+        ('{"keyword": -1}', "keyword is -1, not a number from 0"),
+        ('{"keyword": NaN}', "keyword is nan"),
+        ('{"keyword": Infinity}', "keyword is inf"),
+        ('{"keyword": "1"}', "keyword is '1'"),
+        ('{"keyword": true}', "keyword is True"),
+        ('{"keyword": null}', "keyword is None"),
+        (f'{{"keyword": {10**400}}}', "keyword is 1000"),
+    ],
+)
+def test_a_bad_weight_of_a_signal_is_told_with_the_signals_that_there_are(
+    home: Path, monkeypatch: pytest.MonkeyPatch, written: str, said: str
+) -> None:
+    monkeypatch.setenv("MCP_MEMORY_SIGNAL_WEIGHTS", written)
+    with pytest.raises(InvalidInputError) as caught:
+        load_settings()
+    assert said in caught.value.message
+    assert ", ".join(SIGNAL_NAMES) in caught.value.message
+    assert "MCP_MEMORY_SIGNAL_WEIGHTS" in caught.value.hint
+
+
+def test_a_client_brings_profile_and_weights_of_its_own(home: Path) -> None:
+    engine = load_settings()
+    weights = {"PROFILE": "retrieval", "WEIGHT_RECENCY": "0.5", "WEIGHT_RUN": "0", "SIGNAL_WEIGHTS": '{"keyword": 0}'}
+    client = for_client(engine, {f"MCP_MEMORY_{name}": value for name, value in weights.items()})
+    assert client.score_weights == replace(PROFILES["retrieval"], recency=0.5)
+    assert client.scope_weights == replace(ScopeWeights(), run=0)
+    assert client.relevance_weights == replace(FUSED, keyword=0)
+    weighing = {name for name in Settings.model_fields if "weight" in name}
+    assert weighing | {"profile", "half_life_days"} <= set(OF_A_CLIENT)
+
+
+def test_the_table_shows_what_is_in_force(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_MEMORY_WEIGHT_RECENCY", "0.5")
+    table = {name: (value, source) for name, value, source in as_table(load_settings(profile="compliance"))}
+    assert table["weight_relevance"] == ("0.85", "profile compliance")
+    assert table["weight_recency"] == ("0.5", "environment")
+    assert table["half_life_days"] == ("30", "profile compliance")
+    assert table["signal_weights"][0].startswith("semantic 1, keyword 1.5, ")
+    assert table["signal_weights"][1] == "ranking fused"
+    monkeypatch.setenv("MCP_MEMORY_SIGNAL_WEIGHTS", '{"keyword": 0}')
+    table = {name: (value, source) for name, value, source in as_table(load_settings())}
+    assert table["signal_weights"][0].startswith("semantic 1, keyword 0, ")
+    assert table["signal_weights"][1] == "environment"
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -124,6 +220,12 @@ def test_score_weights_come_from_their_settings(home: Path) -> None:
         ("floor", "nan"),
         ("half_life_days", "0"),
         ("weight_recency", "-1"),
+        ("weight_recency", "inf"),
+        ("weight_importance", ""),
+        ("profile", "fast"),
+        ("weight_run", "1.1"),
+        ("weight_other_agents", "-0.1"),
+        ("weight_user", "nan"),
         ("optimize_every", "0"),
         ("optimize_every", "1.5"),
         ("ranking", "best"),
