@@ -15,7 +15,9 @@ from . import score
 from .fuse import REWRITTEN_SHARE, SignalWeights, relevance
 from .index import Mask, Rows, UserIndex
 from .mentions import find_mentions
+from .recall import Recalled
 from .records import Signals
+from .schema import to_micros
 from .score import Floats
 from .text import Term, contains_phrase, exact_phrases, fold, languages_for, normalise, terms
 
@@ -49,6 +51,8 @@ class Evidence:
     neighbour: Floats
     exact: Floats
     speaker: Floats
+    fact: Floats
+    date: Floats
 
     def signals(self, row: int, importance: float, recency: float) -> Signals:
         """The signals of one row, for explaining."""
@@ -59,6 +63,8 @@ class Evidence:
             neighbour=float(self.neighbour[row]),
             exact=float(self.exact[row]),
             speaker=float(self.speaker[row]),
+            fact=float(self.fact[row]),
+            date=float(self.date[row]),
             importance=importance,
             recency=recency,
         )
@@ -98,7 +104,7 @@ def reword(query: Query, texts: Sequence[str], vectors: Sequence[Floats], index:
     ]
 
 
-def gather(query: Query, index: UserIndex, eligible: Mask, weights: SignalWeights) -> Evidence:
+def gather(query: Query, index: UserIndex, eligible: Mask, weights: SignalWeights, recalled: Recalled) -> Evidence:
     """All signals but `exact`, which needs the texts. Call with `index.lock` held."""
     n = len(index)
     zeros = np.zeros(n, dtype=np.float32)
@@ -111,6 +117,8 @@ def gather(query: Query, index: UserIndex, eligible: Mask, weights: SignalWeight
         neighbour=zeros,
         exact=zeros.copy(),
         speaker=_speaker_matches(query, index) * eligible,
+        fact=_fact_strengths(recalled, index) * eligible,
+        date=_date_matches(recalled, index) * eligible,
     )
     evidence.neighbour = _neighbours(evidence, index, weights) * eligible
     return evidence
@@ -187,6 +195,23 @@ def _entity_boosts(query: Query, index: UserIndex) -> Floats:
         rows = index.names.rows(entity.id)
         boosts[rows] = np.maximum(boosts[rows], score.entity(similarity, max(1, entity.n_linked)))
     return boosts
+
+
+def _fact_strengths(recalled: Recalled, index: UserIndex) -> Floats:
+    strengths = np.zeros(len(index), dtype=np.float32)
+    for memory_id, strength in recalled.strengths.items():
+        if (row := index.row_of.get(memory_id)) is not None:
+            strengths[row] = strength
+    return strengths
+
+
+def _date_matches(recalled: Recalled, index: UserIndex) -> Floats:
+    if recalled.period is None:
+        return np.zeros(len(index), dtype=np.float32)
+    observed = index.column("observed_at")
+    period = recalled.period
+    is_inside = (observed >= to_micros(period.start)) & (observed <= to_micros(period.end))
+    return is_inside.astype(np.float32) * np.float32(score.date((period.end - period.start).days + 1))
 
 
 def _speaker_matches(query: Query, index: UserIndex) -> Floats:

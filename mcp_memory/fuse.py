@@ -25,12 +25,14 @@ class SignalWeights:
     neighbour: float
     exact: float
     speaker: float
+    fact: float
+    date: float
     scale: float
 
 
 # Source of the gated weights: the reference formula, (semantic + keyword + entity) / 2.5.
-GATED = SignalWeights(1.0, 1.0, 1.0, 0.0, 0.0, 0.0, scale=2.5)
-FUSED = SignalWeights(1.0, 1.5, 0.5, 0.8, 0.5, 0.25, scale=3.0)
+GATED = SignalWeights(1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, scale=2.5)
+FUSED = SignalWeights(1.0, 1.5, 0.5, 0.8, 0.5, 0.25, 1.5, 0.2, scale=3.0)
 
 
 # What a setting can weigh by name. The scale stays: floor and thresholds are measured against it.
@@ -78,6 +80,8 @@ class SignalColumns(Protocol):
     neighbour: Floats
     exact: Floats
     speaker: Floats
+    fact: Floats
+    date: Floats
 
 
 def relevance(signals: SignalColumns, weights: SignalWeights) -> Floats:
@@ -92,6 +96,8 @@ def relevance(signals: SignalColumns, weights: SignalWeights) -> Floats:
         + weights.neighbour * signals.neighbour
         + weights.exact * signals.exact
         + weights.speaker * signals.speaker
+        + weights.fact * signals.fact
+        + weights.date * signals.date
     )
     mapped: Floats = np.clip(total / np.float32(weights.scale), 0.0, 1.0).astype(np.float32)
     return mapped

@@ -7,6 +7,8 @@ memory in these arrays; it is never given to another memory.
 import threading
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -233,12 +235,18 @@ class UserIndex:
         with self.lock:
             return int((self.column("is_live") & ~self.column("has_vector")).sum())
 
-    def select(self, selection: Selection, with_metadata: Collection[str] | None = None) -> Mask:
+    def select(
+        self,
+        selection: Selection,
+        with_metadata: Collection[str] | None = None,
+        former: Mapping[str, tuple[datetime | None, datetime | None]] = MappingProxyType({}),
+    ) -> Mask:
         """Which rows a selection lets through.
 
-        `with_metadata` holds the ids that match the metadata filter, None where there is no such filter.
+        `with_metadata` holds the ids that match the metadata filter, None where there is no such filter; `former`
+        the validity (from, to) by id that rows had at `known_at` where it has changed since.
         """
-        mask = self.column("is_live") & self._in_scope(selection) & self._at_time(selection)
+        mask = self.column("is_live") & self._in_scope(selection) & self._at_time(selection, former)
         filters = selection.filters
         for column, value in (("about", filters.about), ("kind", filters.kind), ("agent_id", filters.agent)):
             if value:
@@ -262,23 +270,29 @@ class UserIndex:
             return self.is_in_run(selection.run_id)
         return np.ones(len(self.ids), dtype=bool)
 
-    def _at_time(self, selection: Selection) -> Mask:
-        """Current rows; or with `as_of` what was true then, with `known_at` what was recorded by then."""
+    def _at_time(self, selection: Selection, former: Mapping[str, tuple[datetime | None, datetime | None]]) -> Mask:
+        """Current rows; with `as_of` what was true then, with `known_at` what was held to be true then, or both."""
         state = self.column("state")
         is_current = (state == self.code("state", "active")) | (state == self.code("state", "raw"))
-        mask: Mask = is_current.copy()
-        if selection.as_of or selection.known_at:
-            mask |= state == self.code("state", "invalid")
+        has_ended = state == self.code("state", "invalid")
         moment = to_micros(selection.as_of or selection.now)
-        mask &= self.column("expires_at") > moment
-        if selection.as_of:
-            since = self.column("valid_from")
-            mask &= np.where(since == NEVER, self.column("observed_at"), since) <= moment
-            mask &= self.column("invalid_at") > moment
+        mask: Mask = self.column("expires_at") > moment
+        since, until = self.column("valid_from").copy(), self.column("invalid_at").copy()
+        for memory_id, (begin, end) in former.items():
+            if (row := self.row_of.get(memory_id)) is not None:
+                since[row] = NEVER if begin is None else to_micros(begin)
+                until[row] = NEVER if end is None else to_micros(end)
+        since = np.where(since == NEVER, self.column("observed_at"), since)
         if selection.known_at:
-            known = to_micros(selection.known_at)
-            mask &= (self.column("created_at") <= known) & (self.column("closed_at") > known)
-        return mask
+            mask &= self.column("created_at") <= to_micros(selection.known_at)
+        if selection.as_of or selection.known_at:
+            mask &= (is_current | has_ended) & (until > moment)
+            return mask & (since <= moment) if selection.as_of else mask
+        if selection.during is None:
+            return mask & is_current
+        first, last = map(to_micros, selection.during)
+        held_then: Mask = has_ended & (since <= last) & (until > first)
+        return mask & (is_current | held_then)
 
     def is_about_agent(self) -> Mask:
         """Rows that an agent wrote about itself."""

@@ -4,13 +4,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import and_, func, literal, or_, select, union_all
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from .changes import batches, is_withdrawn
 from .log import Log
 from .records import Fact, Profile
-from .schema import events, facts, profiles
+from .schema import entities, events, facts, profiles
+from .schema import former_validity as former
 
 
 def facts_of_memories(log: Log, memory_ids: Sequence[str]) -> dict[str, list[Fact]]:
@@ -66,6 +67,78 @@ def facts_about(log: Log, object_ids: Collection[str], relations: Collection[str
             )
         )
         return [Fact(**row) for row in rows.mappings()]
+
+
+def labels_of(log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str]) -> set[str]:
+    """The labels of some subjects' facts of some relations."""
+    with log.reading() as connection:
+        return set(
+            connection.scalars(
+                select(facts.c.label)
+                .where(facts.c.user_id == user_id, facts.c.subject_id.in_(subject_ids), facts.c.relation.in_(relations))
+                .distinct()
+            )
+        )
+
+
+def walk(
+    log: Log,
+    user_id: str,
+    start: Collection[str],
+    not_through: str,
+    during: tuple[datetime, datetime],
+    depth: int,
+    limit: int,
+) -> list[tuple[str, int]]:
+    """(memory_id, hops) of the memories whose facts lead away from some entities, the nearest first.
+
+    A fact leads both ways, from its subject to its object and back, but not through the entity `not_through`, which
+    everything is about. Only facts that held at some time of `during` count. It ends after `depth` steps or `limit`
+    entities.
+    """
+    holds = and_(
+        facts.c.holds,
+        ~is_withdrawn(),
+        facts.c.valid_from <= during[1],
+        or_(facts.c.invalid_at.is_(None), facts.c.invalid_at > during[0]),
+    )
+    reach = select(entities.c.id.label("entity_id"), literal(0).label("hops")).where(entities.c.id.in_(start))
+    reached = reach.cte("reached", recursive=True)
+    # Two joins, so that each has an index of its own.
+    onward = [
+        select(there, reached.c.hops + 1)
+        .join(facts, here == reached.c.entity_id)
+        .where(facts.c.user_id == user_id, reached.c.hops < depth - 1, there != "", there != not_through, holds)
+        for here, there in ((facts.c.subject_id, facts.c.object_id), (facts.c.object_id, facts.c.subject_id))
+    ]
+    reached = reached.union(*onward)
+    some = select(reached.c.entity_id, reached.c.hops).limit(limit).subquery()
+    found = union_all(
+        *(
+            select(facts.c.memory_id, some.c.hops)
+            .join(some, end == some.c.entity_id)
+            .where(facts.c.user_id == user_id, holds)
+            for end in (facts.c.subject_id, facts.c.object_id)
+        )
+    ).subquery()
+    nearest = func.min(found.c.hops) + 1
+    with log.reading() as connection:
+        rows = connection.execute(
+            select(found.c.memory_id, nearest).group_by(found.c.memory_id).order_by(nearest, found.c.memory_id)
+        )
+        return [(memory_id, int(hops)) for memory_id, hops in rows]
+
+
+def former_validity(log: Log, user_id: str, known_at: datetime) -> dict[str, tuple[datetime | None, datetime | None]]:
+    """(from, to) of a user's memories and facts by id as it was held at a time, where it has changed since."""
+    with log.reading() as connection:
+        rows = connection.execute(
+            select(former.c.item_id, former.c.valid_from, former.c.invalid_at)
+            .where(former.c.user_id == user_id, former.c.until > known_at)
+            # The earliest change after that time ended what held then.
+            .order_by(former.c.sequence.desc())
+        )
+        return {row.item_id: (row.valid_from, row.invalid_at) for row in rows}
 
 
 def last_sighted(log: Log, memory_ids: Sequence[str]) -> dict[str, datetime]:

@@ -353,6 +353,8 @@ class Selection:
     as_of: datetime | None = None
     known_at: datetime | None = None
     filters: Filters = field(default_factory=Filters)
+    # Both inclusive: what held at some time of it may be seen beside what holds now.
+    during: tuple[datetime, datetime] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,8 +367,22 @@ class Signals:
     neighbour: float = 0.0
     exact: float = 0.0
     speaker: float = 0.0
+    fact: float = 0.0
+    date: float = 0.0
     importance: float = 0.0
     recency: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A fact that a question asked for by key: whose, which, its value, since when, and the memory that says so."""
+
+    subject: str
+    relation: str
+    label: str
+    value: str
+    since: datetime
+    memory_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +403,7 @@ class Hit:
 class SearchResult:
     """Hits, best first. `closest_score` is set when nothing was relevant enough to return.
 
-    `rewritten` holds the other words in which the question was searched for.
+    `rewritten` holds the other words in which the question was searched for, `facts` what it asked for by key.
     """
 
     hits: tuple[Hit, ...]
@@ -395,6 +411,7 @@ class SearchResult:
     closest_score: float | None = None
     degraded: tuple[str, ...] = ()
     rewritten: tuple[str, ...] = ()
+    facts: tuple[KnownFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

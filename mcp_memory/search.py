@@ -9,6 +9,8 @@ import numpy as np
 from . import candidates, fuse, score
 from .errors import ConflictError, McpMemoryError, ModelUnavailableError, StorageError
 from .index import Mask, Rows, UserIndex
+from .knowledge import former_validity
+from .recall import Recalled, recall
 from .records import SEARCHABLE, Hit, SearchResult, Selection
 from .rewrite import Rewriting
 from .schema import to_micros
@@ -44,14 +46,19 @@ def search(
     query, lag = _with_vectors(query, index, stores)
     rewriting = rewritten()
     reworded = _reworded(query, rewriting.queries, index, stores)
+    recalled = _recalled(query, selection, stores)
+    if recalled.period:
+        selection = replace(selection, during=(recalled.period.start, recalled.period.end))
+    former = former_validity(stores.log, selection.owner.user_id, selection.known_at) if selection.known_at else {}
     with_metadata = (
         stores.log.ids_with_metadata(selection.owner.user_id, selection.filters) if selection.filters.metadata else None
     )
     weights = settings.relevance_weights
     with index.lock:
         scope = _scope_weight(index, selection, settings.scope_weights)
-        eligible = index.select(selection, with_metadata) & (scope > 0)
-        evidence = [candidates.gather(each, index, eligible, weights) for each in (query, *reworded)]
+        eligible = index.select(selection, with_metadata, former) & (scope > 0)
+        eligible[[index.row_of[memory_id] for memory_id in recalled.later if memory_id in index.row_of]] = False
+        evidence = [candidates.gather(each, index, eligible, weights, recalled) for each in (query, *reworded)]
         if settings.ranking == "gated":
             pool = max(MIN_POOL, POOL_PER_HIT * top_k)
             evidence = [candidates.nearest_only(each, pool) for each in evidence]
@@ -82,7 +89,14 @@ def search(
         if ids[row] in found and found[ids[row]].state in SEARCHABLE
     )
     result = _above_floor(hits, relevance, blended.eligible, settings.floor)
+    shown = {hit.memory.id for hit in result.hits}
+    result = replace(result, facts=tuple(fact for fact in recalled.values if fact.memory_id in shown))
     return _report(replace(result, rewritten=rewriting.queries), lag, rewriting, index)
+
+
+def _recalled(query: candidates.Query, selection: Selection, stores: Stores) -> Recalled:
+    """What the facts say to the query, which knows its names by key and as written."""
+    return recall(query.text, query.names, selection, stores)
 
 
 def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> tuple[candidates.Query, str]:

@@ -1,0 +1,220 @@
+"""What the facts say to a question: values by key, and memories that the graph leads to.
+
+The way goes from whom the question names, along the relations that it names, to the facts that hold at the time it
+asks about. What it does not name is reached by a walk of two steps, and counts little.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from . import score
+from .gazetteer import Gazetteer
+from .knowledge import facts_about, facts_of_key, former_validity, labels_of, walk
+from .mentions import name_key
+from .periods import Period, period_in
+from .phrases import USER_KEY, Phrase
+from .questions import Asked, read_question
+from .records import Fact, KnownFact, Selection
+from .stores import Stores
+from .vocabulary import RELATIONS
+
+# So many values are told beside the memories.
+MAX_VALUES = 5
+WALK_DEPTH = 2
+# Nodes that a walk visits at most: what is linked to more says little.
+WALK_LIMIT = 300
+_SHARED_DEPTH = 1
+_ROLES = tuple(name for name, relation in RELATIONS.items() if relation.is_role)
+_LABELLED = tuple(name for name, relation in RELATIONS.items() if relation.is_labelled)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What facts add to a search.
+
+    `strengths` gives the signal in [0, 1] by memory id; `values` what was asked for by key, best first; `period` the
+    past time that the question names; `later` the memories of facts that were asked for and began only after it.
+    """
+
+    strengths: Mapping[str, float] = field(default_factory=dict)
+    values: tuple[KnownFact, ...] = ()
+    period: Period | None = None
+    later: frozenset[str] = frozenset()
+
+
+def recall(question: str, names: Sequence[tuple[str, str]], selection: Selection, stores: Stores) -> Recalled:
+    """The facts that answer a question, as they were at the time that it or the selection asks about."""
+    period = _past(question, selection)
+    asked = read_question(question, names)
+    if not asked.paths and not asked.of:
+        return Recalled(period=period)
+    return _Recall(asked, selection, period, stores).run()
+
+
+def _past(question: str, selection: Selection) -> Period | None:
+    period = period_in(question, selection.now)
+    return period if period and period.end < selection.now and not selection.as_of else None
+
+
+class _Recall:
+    """One question being answered from the facts of one user."""
+
+    def __init__(self, asked: Asked, selection: Selection, period: Period | None, stores: Stores) -> None:
+        self._asked = asked
+        self._log = stores.log
+        self._user_id = selection.owner.user_id
+        self._names: Gazetteer = stores.index_of(self._user_id).names
+        self._period = period
+        moment = selection.as_of or selection.now
+        self._during = period or Period(moment, moment)
+        self._known_at = selection.known_at
+        self._former = (
+            former_validity(self._log, self._user_id, selection.known_at) if selection.known_at is not None else {}
+        )
+        self._strengths: dict[str, float] = defaultdict(float)
+        self._values: dict[str, Fact] = {}
+        self._later: set[str] = set()
+
+    def run(self) -> Recalled:
+        """Everything that the question asks for by key, then what the walk reaches."""
+        for whom, relation in self._asked.of:
+            self._by_key(whom, relation)
+        for path in self._asked.paths:
+            self._by_label(path)
+        starts = [entity for path in self._asked.paths if path.name or path.steps for entity in self._whom(path)]
+        self._walk(starts)
+        return Recalled(
+            {memory_id: strength for memory_id, strength in self._strengths.items() if strength > 0},
+            tuple(map(_known, list(self._values.values())[:MAX_VALUES])),
+            self._period,
+            frozenset(self._later),
+        )
+
+    # Whom a phrase means
+
+    def _whom(self, phrase: Phrase) -> list[str]:
+        """The entities that a phrase means at the time asked about, with the facts on the way as support."""
+        key = name_key(phrase.called or phrase.name) if phrase.called or phrase.name else USER_KEY
+        base = self._names.by_key(key)
+        found = [base.id] if base else []
+        if phrase.called:
+            return self._same(found)
+        path = f"={key.removeprefix('=')}"
+        for step in phrase.steps:
+            path = f"{path}/{step.relation}"
+            facts = [fact for fact in self._facts_of(self._same(found), (step.relation,)) if fact.object_id]
+            found = [fact.object_id for fact in facts]
+            self._support(facts)
+            # Somebody who was known by the role alone.
+            if unnamed := self._names.by_key(path):
+                found.append(unnamed.id)
+        return self._same(found)
+
+    def _same(self, entity_ids: Iterable[str]) -> list[str]:
+        """Entities, and the roles by which those that a subject has one of were known before their names were."""
+        same = dict.fromkeys(entity_ids)
+        for fact in facts_about(self._log, list(same), _ROLES) if same else ():
+            owner = self._names.entities.get(fact.subject_id)
+            if owner is not None and RELATIONS[fact.relation].is_single:
+                role = self._names.by_key(f"={owner.name_key.removeprefix('=')}/{fact.relation}")
+                same |= {role.id: None} if role else {}
+        return list(same)
+
+    # What they have
+
+    def _by_key(self, whom: Phrase, relation: str) -> None:
+        nodes = self._whom(whom)
+        facts = self._facts_of(nodes, (relation,))
+        if not facts and whom.name and not whom.steps:
+            facts = self._holding(facts_about(self._log, nodes, (relation,)))
+        self._answer(self._by_words(facts), nodes)
+
+    def _by_label(self, path: Phrase) -> None:
+        """Facts whose label stands in the question: "billing unit", "shoe size"."""
+        nodes = self._whom(path)
+        labels = {
+            label
+            for label in labels_of(self._log, self._user_id, nodes, _LABELLED)
+            if label and set(label.split()) <= self._asked.words
+        }
+        if labels:
+            facts = [fact for fact in self._facts_of(nodes, _LABELLED) if fact.label in labels]
+            self._answer([(fact, 1.0) for fact in facts], nodes)
+
+    def _by_words(self, facts: Sequence[Fact]) -> list[tuple[Fact, float]]:
+        """Facts with their weight: of several of one relation those whose label the question has count more."""
+        named = [fact for fact in facts if fact.label and set(fact.label.split()) <= self._asked.words]
+        plain = [fact for fact in facts if not fact.label]
+        best = named or plain or facts
+        return [(fact, 1.0 if fact in best else 0.5) for fact in facts]
+
+    def _answer(self, found: Sequence[tuple[Fact, float]], nodes: Sequence[str]) -> None:
+        """Count facts that were asked for, and where others of the same are asked for, those."""
+        others: list[Fact] = []
+        if self._asked.is_shared and found:
+            objects = {fact.object_id for fact, _ in found} - {""}
+            about = facts_about(self._log, objects, {fact.relation for fact, _ in found})
+            labels = {(fact.relation, fact.label) for fact, _ in found}
+            others = [
+                fact
+                for fact in self._holding(about)
+                if fact.subject_id not in nodes and (fact.relation, fact.label) in labels
+            ]
+        subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        for fact, _ in found:
+            subjects[(fact.relation, fact.label, fact.object_key)].add(fact.subject_id)
+        for fact, weight in found:
+            is_alone = len(subjects[(fact.relation, fact.label, fact.object_key)]) < 2
+            hops = _SHARED_DEPTH if self._asked.is_shared and is_alone else 0
+            self._count(fact, weight * score.fact(hops))
+        for fact in others:
+            self._count(fact, score.fact(0))
+
+    def _support(self, facts: Sequence[Fact]) -> None:
+        for fact in facts:
+            self._raise(fact.memory_id, score.fact(1))
+
+    def _count(self, fact: Fact, strength: float) -> None:
+        self._raise(fact.memory_id, strength)
+        if strength >= score.fact(0):
+            self._values.setdefault(fact.id, fact)
+
+    def _raise(self, memory_id: str, strength: float) -> None:
+        self._strengths[memory_id] = max(self._strengths[memory_id], strength)
+
+    def _walk(self, starts: Sequence[str]) -> None:
+        user = self._names.by_key(USER_KEY)
+        start = [entity for entity in starts if user is None or entity != user.id]
+        if not start:
+            return
+        through = user.id if user else ""
+        moments = (self._during.start, self._during.end)
+        for memory_id, hops in walk(self._log, self._user_id, start, through, moments, WALK_DEPTH, WALK_LIMIT):
+            self._raise(memory_id, score.walked(hops))
+
+    # Time
+
+    def _facts_of(self, nodes: Sequence[str], relations: Sequence[str]) -> list[Fact]:
+        facts = facts_of_key(self._log, self._user_id, nodes, relations) if nodes else []
+        if self._period:
+            self._later |= {fact.memory_id for fact in facts if fact.valid_from > self._period.end}
+        return self._holding(facts)
+
+    def _holding(self, facts: Iterable[Fact]) -> list[Fact]:
+        """The facts that hold at some time of the period, newest first, by what was known then."""
+        return sorted(filter(self._holds, facts), key=lambda fact: (fact.valid_from, fact.id), reverse=True)
+
+    def _holds(self, fact: Fact) -> bool:
+        if not fact.holds or (self._known_at is not None and fact.created_at > self._known_at):
+            return False
+        begin: datetime | None = fact.valid_from
+        end = fact.invalid_at
+        if fact.id in self._former:
+            begin, end = self._former[fact.id]
+        return self._during.overlaps(begin, end)
+
+
+def _known(fact: Fact) -> KnownFact:
+    return KnownFact(fact.subject, fact.relation, fact.label, fact.object, fact.valid_from, fact.memory_id)
