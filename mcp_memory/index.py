@@ -287,12 +287,14 @@ class UserIndex:
             mask &= self.column("created_at") <= to_micros(selection.known_at)
         if selection.as_of or selection.known_at:
             mask &= (is_current | has_ended) & (until > moment)
-            return mask & (since <= moment) if selection.as_of else mask
-        if selection.during is None:
-            return mask & is_current
-        first, last = map(to_micros, selection.during)
-        held_then: Mask = has_ended & (since <= last) & (until > first)
-        return mask & (is_current | held_then)
+            if selection.as_of:
+                mask &= since <= moment
+        elif selection.during is None:
+            mask &= is_current
+        else:
+            first, last = map(to_micros, selection.during)
+            mask &= is_current | (has_ended & (since <= last) & (until > first))
+        return mask
 
     def is_about_agent(self) -> Mask:
         """Rows that an agent wrote about itself."""

@@ -24,7 +24,11 @@ _PRONOUNS = frozenset(
 )
 _PARTICLES = r"(?:of|the|de|del|della|da|di|do|dos|von|van|der|den|la|le|al|bin|du|zu|am|&|and der)"
 _CAPITALISED = r"(?:\p{Lu}|\p{N}*\p{Ll}?\p{Lu})[\p{L}\p{M}\p{N}]*+(?:[’'&.-](?!s\b)[\p{L}\p{M}\p{N}]++)*+"
-NAME = rf"{_CAPITALISED}(?:\s(?:{_PARTICLES}\s){{0,2}}+{_CAPITALISED})*+"
+NAME = (
+    rf"{_CAPITALISED}(?:\s(?:{_PARTICLES}\s){{0,2}}+{_CAPITALISED})*+"
+    # "Model 3", but not "Lisbon 2 weeks ago".
+    r"(?:\s\p{N}{1,4}(?=\s*(?:$|[.,;!?])|\snow\b))?"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,7 +204,11 @@ def _end_memories(work: _Work, gone: Collection[str], stores: Stores, now: datet
         own |= {fact.id: fact for fact in work.changed.values() if fact.memory_id == memory_id}
         holding = _told_by(list(own.values()))
         ended = [fact for fact in holding if fact.invalid_at and fact.ended_by != ENDED_WITH_MEMORY]
-        if holding and len(ended) == len(holding) and memory.state in ("active", "raw", "invalid"):
+        if (
+            ended
+            and all(fact in ended or _is_told_again(fact, ended, work) for fact in holding)
+            and memory.state in ("active", "raw", "invalid")
+        ):
             if memory.state == "invalid" or _says_nothing_else(memory, holding):
                 last = max(ended, key=lambda fact: fact.invalid_at or now)
                 by = work.facts.get(last.ended_by)
@@ -219,6 +223,17 @@ def _end_memories(work: _Work, gone: Collection[str], stores: Stores, now: datet
         elif memory.state == "invalid" and any(fact.closed_at is None for fact in holding):
             after = replace(memory, state="active", invalid_at=None, closed_at=None, superseded_by="")
             _change(work, memory, after, now, change_id)
+
+
+def _is_told_again(fact: Fact, ended: Sequence[Fact], work: _Work) -> bool:
+    """Whether what ended the other facts of a memory says this one anew: "a senior developer at Fenwick now"."""
+    by = {work.facts[other.ended_by].memory_id for other in ended if other.ended_by in work.facts}
+    return any(
+        other.memory_id in by
+        and (other.subject_id, other.relation, other.label) == (fact.subject_id, fact.relation, fact.label)
+        and same_value(other.object_key, fact.object_key)
+        for other in work.changed.values()
+    )
 
 
 def _told_by(facts: Sequence[Fact]) -> list[Fact]:

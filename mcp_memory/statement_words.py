@@ -41,20 +41,23 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
     "en": StatementWords(
         rows=r"""
             lives_in is = (?:i|we) {a}(?:live|reside) {a}in {o}|(?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} ;; (?:{a}(?:lives|resides)|(?:is|'s) {a}(?:living|based)) {a}in {o}
-            lives_in begins = (?:i|we)(?:'ve| have)? {a}(?:moved|relocated) {a}{from}(?:back )?to {o} ;; (?:(?:has|'s) )?{a}(?:moved|relocated) {a}{from}(?:back )?to {o}
+            lives_in begins = (?:(?:i|we)(?:'ve| have)? )?{a}(?:left [^,.;]{2,25}? and )?(?:moved|relocated) {a}{from}(?:back )?to {o} ;; (?:(?:has|'s) )?{a}(?:moved|relocated) {a}{from}(?:back )?to {o}
             lives_in begins = (?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} now ;; (?:is|'s) {a}(?:living|based) {a}in {o} now
             lives_in ends = (?:i|we) (?:no longer live|don't live|do not live) {a}in {o} ;; (?:no longer lives|doesn't live|does not live) {a}in {o}
-            works_at is = i {a}work {a}(?:at|for) {o}|(?:i'm|i am) {a}(?:working|employed) {a}(?:at|for|by) {o}|i {a}work as an? [^,.;]{2,40}? (?:at|for) {o} ;; {a}works {a}(?:at|for) {o}|(?:is|'s) {a}(?:working|employed) {a}(?:at|for|by) {o}|{a}works as an? [^,.;]{2,40}? (?:at|for) {o}
+            works_at is = i {a}work {a}(?:at|for) {o}|(?:i'm|i am) {a}(?:working|employed) {a}(?:at|for|by) {o}|i {a}work as an? [^,.;]{2,40}? (?:at|for) {o}|(?:i'm|i am) {a}an? \p{Ll}[\p{L} -]{2,40}? (?:at|for) {o} ;; {a}works {a}(?:at|for) {o}|(?:is|'s) {a}(?:working|employed) {a}(?:at|for|by) {o}|{a}works as an? [^,.;]{2,40}? (?:at|for) {o}|(?:is|'s) {a}an? \p{Ll}[\p{L} -]{2,40}? (?:at|for) {o}
             works_at begins = i(?:'ve| have)? {a}(?:started(?: working| a (?:new )?job| my (?:new )?job)? (?:at|with)|switched (?:jobs )?to|got a (?:new )?job (?:at|with)) {o}|i(?:'ve| have)? {a}joined {o} as ;; (?:(?:has|'s) )?{a}(?:started(?: working| a (?:new )?job)? (?:at|with)|switched (?:jobs )?to|got a (?:new )?job (?:at|with)) {o}|(?:(?:has|'s) )?{a}joined {o} as
             works_at|lives_in|studies_at ends = i(?:'ve| have)? {a}(?:left|quit) (?:my job at )?{o} ;; (?:(?:has|'s) )?{a}(?:left|quit) {o}
             works_at ends = i (?:no longer work|don't work|do not work) (?:at|for) {o}|i(?:'ve| have)? {a}resigned from {o} ;; (?:no longer works|doesn't work|does not work) (?:at|for) {o}
             works_at ends = i(?:'ve| have)? {a}(?:quit|lost|left) my job{any}|(?:i'm|i am) {a}(?:unemployed|retired|out of work){any}|i(?:'ve)? (?:just )?retired{any} ;; (?:(?:has|'s) )?{a}(?:quit|lost|left) (?:his|her|their) job{any}|(?:(?:has|'s) )?(?:just )?retired{any}
             studies_at is = i {a}study {a}at {o} ;; {a}studies {a}at {o}
-            job is = i {a}work {a}as (?:an? |the )?{v}|(?:i'm|i am) {a}working {a}as (?:an? |the )?{v} ;; {a}works {a}as (?:an? |the )?{v}|(?:is|'s) {a}working {a}as (?:an? |the )?{v}
+            job is = i {a}work {a}as (?:an? |the )?{v}|(?:i'm|i am) {a}an? {v}(?= at \p{Lu})|(?:i'm|i am) {a}working {a}as (?:an? |the )?{v} ;; {a}works {a}as (?:an? |the )?{v}|(?:is|'s) {a}an? {v}(?= at \p{Lu})|(?:is|'s) {a}working {a}as (?:an? |the )?{v}
             job begins = i(?:'ve| have)? {a}(?:become|became|been promoted to|got promoted to|was promoted to) (?:an? |the )?{v}|i was {a}promoted to (?:an? |the )?{v} ;; (?:(?:has|'s) )?{a}(?:become|became|been promoted to|got promoted to|was promoted to) (?:an? |the )?{v}
             born_in is = i was born in {o} ;; was born in {o}
             birthday is = i was born on {date} ;; was born on {date}
-            age is = (?:i'm|i am) {a}{n} years old|i(?:'ve)? (?:just )?turned {n} ;; (?:is|'s) {a}{n} years old|(?:just )?turned {n}
+            age is = (?:i'm|i am) {a}{n}(?: years old|(?=\s*[.,;!?]|$))|i(?:'ve)? (?:just )?turned {n} ;; (?:is|'s) {a}{n}(?: years old|(?=\s*[.,;!?]|$))|(?:(?:has|'s) )?(?:just )?turned {n}
+            drives is = i {a}drive an? {o} ;; {a}drives an? {o}
+            drives begins = (?:i'm|i am) {a}driving an? {o} ;; (?:is|'s) {a}driving an? {o}
+            phone is = (?:you can |please )?(?:reach|call|text) me (?:at|on|under) {phone}
             speaks is = i {a}speak {a}(?:fluent )?{list} ;; {a}speaks {a}(?:fluent )?{list}
             allergic_to is = (?:i'm|i am) {a}allergic to {list}|i have an allergy to {list} ;; (?:is|'s) {a}allergic to {list}|has an allergy to {list}
             allergic_to ends = (?:i'm|i am) no longer allergic to {list}|(?:i'm|i am) not allergic to {list} ;; (?:is|'s) (?:no longer|not) allergic to {list}
@@ -67,7 +70,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         copula=r"(?: is|'s| are| has(?: just)? changed to| changed to| was changed to)(?: now| currently| actually| still"
         r"| officially)?",
         called=r"(?: is|'s)(?: called| named)| (?:called|named)|(?:'s name is)",
-        has_new=r"(?:i(?:'ve| have)?(?: just| now)* (?:got|have|get)|i've got|i have|we have|we've got) (?:an?|the) (?:brand )?new",
+        has_new=r"(?:(?:i(?:'ve| have)?(?: just| now)* (?:got|have|get)|i've got|i have|we have|we've got) (?:an?|the) (?:brand )?new"
+        r"|(?:i|we)(?:'ve| have)?(?: just)? (?:changed|switched)(?: my| our)?)",
         lead_in="so|well|ok|okay|hey|hi|yes|no|now|today|finally|actually|also|and|but|btw|fyi|update|news|good news|big"
         " news|quick update|just so you know|by the way|for the record|correction|sorry|heads up|remember|note|please"
         " remember that|remember that|i want you to know that|it's official|as of today|these days|nowadays|guess"
@@ -88,7 +92,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
     "de": StatementWords(
         rows=r"""
             lives_in is = (?:ich|wir) {a}(?:wohnen?|leben?) {a}in {o}|(?:wohnen?|leben?) (?:ich|wir) {a}in {o} ;; {a}(?:wohnt|lebt) {a}in {o}
-            lives_in begins = (?:(?:ich bin|bin ich|wir sind|sind wir)) {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt) ;; ist {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt)
+            lives_in begins = (?:(?:(?:ich )?bin|bin ich|(?:wir )?sind|sind wir)) {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt) ;; ist {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt)
             lives_in ends = ich (?:wohne|lebe) nicht mehr in {o} ;; (?:wohnt|lebt) nicht mehr in {o}
             works_at is = ich arbeite {a}(?:bei|für) {o}|arbeite ich {a}(?:bei|für) {o}|ich arbeite {a}als [^,.;]{2,40}? (?:bei|für) {o} ;; arbeitet {a}(?:bei|für) {o}|arbeitet {a}als [^,.;]{2,40}? (?:bei|für) {o}
             works_at begins = (?:ich habe|habe ich) {a}bei {o} (?:\w+ )?angefangen|(?:ich bin|bin ich) {a}{from}(?:zu|zur|zum) {o} gewechselt ;; hat {a}bei {o} (?:\w+ )?angefangen|ist {a}{from}(?:zu|zur|zum) {o} gewechselt
@@ -100,7 +104,9 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             job begins = ich bin {a}(?:zum|zur) {v} (?:befördert|ernannt) worden|ich wurde {a}(?:zum|zur) {v} (?:befördert|ernannt) ;; (?:ist|wurde) {a}(?:zum|zur) {v} (?:befördert|ernannt)
             born_in is = ich (?:bin|wurde) in {o} geboren ;; (?:ist|wurde) in {o} geboren
             birthday is = ich (?:bin|wurde) am {date} geboren ;; (?:ist|wurde) am {date} geboren
-            age is = ich bin {a}{n} jahre alt|ich bin {a}{n} geworden ;; ist {a}{n} jahre alt|ist {a}{n} geworden
+            age is = ich bin {a}{n} jahre alt|ich bin {a}{n} geworden ;; ist {a}{n}(?: jahre alt|(?=\s*[.,;!?]|$))|ist {a}{n} geworden
+            drives is = ich fahre {a}eine?n? {o} ;; fährt {a}eine?n? {o}
+            phone is = (?:du erreichst|ihr erreicht|man erreicht) mich (?:unter|auf) (?:der )?{phone}
             speaks is = ich spreche {a}{list} ;; spricht {a}{list}
             allergic_to is = ich bin {a}(?:allergisch )?gegen {list}(?: allergisch)? ;; ist {a}(?:allergisch )?gegen {list}(?: allergisch)?
             allergic_to ends = ich bin nicht mehr (?:allergisch )?gegen {list}(?: allergisch)? ;; ist nicht mehr (?:allergisch )?gegen {list}(?: allergisch)?
@@ -114,7 +120,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         copula=r"(?: ist| sind| lautet| heißt|(?: hat sich)? geändert(?: und ist)?)(?: jetzt| nun| aktuell| ab sofort"
         r"| inzwischen| seit \w+)*",
         called=r" heißt| namens|,? die heißt|,? der heißt",
-        has_new=r"(?:ich habe|ich hab|hab|wir haben|habe ich)(?: jetzt| nun| seit \w+)* (?:eine?n?) (?:neuen?|neues|neuer)",
+        has_new=r"(?:ich habe|ich hab|hab|wir haben|habe ich)(?: jetzt| nun| seit \w+)* (?:eine?n?) (?:neuen?|neues|neuer)|(?:ich )?habe? (?:meine?n? )?",
         lead_in="also|ja|nein|ok|okay|hallo|hey|übrigens|update|info|jetzt|heute|endlich|nun|zur info|kurzes update|nur"
         " zur info|gute nachrichten|neuigkeiten|und|aber|merk dir|bitte merken",
         articles="der|die|das|dem|den|des|eine?[mnrs]?|ein",
@@ -144,6 +150,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             job begins = me (?:han ascendido|ascendieron) a {v} ;; (?:lo|la) (?:han ascendido|ascendieron) a {v}
             born_in is = nací en {o} ;; nació en {o}
             birthday is = nací el {date} ;; nació el {date}
+            drives is = conduzco una? {o} ;; conduce una? {o}
+            phone is = (?:me )?(?:puedes|podéis) (?:llamar|localizar)(?:me)? (?:al|en el) {phone}
             age is = tengo {n} años|(?:acabo de cumplir|cumplí|he cumplido) {n} años ;; tiene {n} años
             speaks is = hablo {a}{list} ;; habla {a}{list}
             allergic_to is = soy {a}alérgic[oa] (?:a las? |a los |al |a ){list}|tengo alergia (?:a las? |a los |al |a ){list} ;; es {a}alérgic[oa] (?:a las? |a los |al |a ){list}
@@ -155,7 +163,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         user="el usuario|la usuaria",
         copula=r"(?: es| son| ha cambiado a| cambió a| ahora es| pasa a ser)(?: ahora| actualmente)?",
         called=r" se llama| llamad[oa]",
-        has_new=r"(?:(?:ya |ahora )?tengo|tenemos) (?:una? )(?:nuev[oa])",
+        has_new=r"(?:(?:ya |ahora )?tengo|tenemos) (?:una? )(?:nuev[oa])|(?:he )?(?:cambiado|cambié) de",
         lead_in="pues|bueno|sí|no|ok|hola|oye|por cierto|ahora|hoy|por fin|actualización|noticia|noticias|buenas noticias"
         "|y|pero|además|para que lo sepas|recuerda que|te cuento",
         articles="el|la|los|las|una?|lo",
@@ -184,6 +192,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             job begins = je suis {a}devenue? {v}|j'ai été {a}(?:promue?|nommée?) {v} ;; est {a}devenue? {v}|a été {a}(?:promue?|nommée?) {v}
             born_in is = je suis née? à {o} ;; est née? à {o}
             birthday is = je suis née? le {date} ;; est née? le {date}
+            drives is = je (?:conduis une?|roule {a}en) {o} ;; (?:conduit une?|roule {a}en) {o}
+            phone is = (?:tu peux|vous pouvez) me (?:joindre|appeler) (?:au|sur le) {phone}
             age is = j'ai {a}{n} ans ;; a {a}{n} ans
             speaks is = je parle {a}{list} ;; parle {a}{list}
             allergic_to is = je suis {a}allergique (?:à la |à l'|aux? |à ){list} ;; est {a}allergique (?:à la |à l'|aux? |à ){list}
@@ -195,7 +205,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         user="l'utilisateur|l'utilisatrice",
         copula=r"(?: est| sont| a changé(?: pour|,? c'est)?| devient|,? c'est)(?: maintenant| désormais| actuellement)?",
         called=r" s'appelle| nommée?| appelée?",
-        has_new=r"(?:j'ai|nous avons|on a)(?: maintenant| enfin| désormais)* une? (?:nouveau|nouvelle|nouvel)",
+        has_new=r"(?:j'ai|nous avons|on a)(?: maintenant| enfin| désormais)* une? (?:nouveau|nouvelle|nouvel)|j'ai changé de",
         lead_in="alors|bon|oui|non|ok|salut|au fait|maintenant|aujourd'hui|enfin|mise à jour|nouvelle|bonne nouvelle|et|mais"
         "|désormais|ça y est|pour info|note que|petite mise à jour",
         articles="le|la|les|une?|l'|des",
@@ -224,6 +234,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             job begins = sono {a}diventat[oa] {v}|sono stat[oa] promoss[oa] (?:a )?{v} ;; è {a}diventat[oa] {v}
             born_in is = sono nat[oa] a {o} ;; è nat[oa] a {o}
             birthday is = sono nat[oa] il {date} ;; è nat[oa] il {date}
+            drives is = guido una? {o} ;; guida una? {o}
+            phone is = (?:mi )?(?:puoi|potete) (?:chiamar|contattar)(?:mi|e) (?:al|allo) {phone}
             age is = ho {a}{n} anni|ho compiuto {n} anni ;; ha {a}{n} anni
             speaks is = parlo {a}{list} ;; parla {a}{list}
             allergic_to is = sono {a}allergic[oa] (?:alle |agli |ai |alla |all'|al |a ){list} ;; è {a}allergic[oa] (?:alle |agli |ai |alla |all'|al |a ){list}
@@ -236,7 +248,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         user="l'utente",
         copula=r"(?: è| sono| è cambiat[oa](?: in)?| ora è| adesso è| diventa)(?: ora| adesso| attualmente)?",
         called=r" si chiama| di nome| chiamat[oa]",
-        has_new=r"(?:(?:adesso |ora )?ho|abbiamo) (?:una? |un')(?:nuov[oa])",
+        has_new=r"(?:(?:adesso |ora )?ho|abbiamo) (?:una? |un')(?:nuov[oa])|ho cambiato(?: il| la)?",
         lead_in="allora|beh|sì|no|ok|ciao|comunque|a proposito|adesso|ora|oggi|finalmente|aggiornamento|novità|buone notizie"
         "|e|ma|per la cronaca|ricorda che|piccolo aggiornamento",
         articles="il|lo|la|gli|le|i|una?|l'|uno",

@@ -5,12 +5,13 @@ what these patterns do not know stays a memory like any other.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
 import regex
 
+from .date_words import LANGUAGES as LANGUAGE_DATES
 from .guards import is_negated
 from .phrases import LANGUAGES, NAME, Phrase, Step, read_owned_label, read_phrase
 from .relation_words import NOUNS, POSSESSIVES
@@ -32,7 +33,7 @@ _CODE = r"(?=[\p{L}\p{N}._/-]*\p{N})[\p{L}\p{N}][\p{L}\p{N}._/-]*"
 _AMOUNT = r"[€$£]?\d[\d.,]*(?: ?(?:%|€|\$|£|euros?|dollars?|pounds?|cm|kg|km|m|years?))?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}(?:[./-]\d{1,4})?|(?:the )?\d{1,2}(?:st|nd|rd|th|\.|º|er)? (?:of |de |di )?\p{L}{3,}(?: (?:de |del )?\d{4})?|\p{L}{3,} \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?)"
 _QUOTED = r"[\"“„«][^\"”“»\n]{2,60}[\"”“»]"
-_TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof|Frau|Herr|Sra?|Dott(?:\.ssa)?|Mme|M)\.?"
+_TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof|Frau|Herr|Sra?|Dott(?:\.ssa)?|Mme|M|dottor(?:essa)?|doctora?|docteur|señora?|madame|monsieur|signora?)\.?"
 # The point after a title ends no sentence.
 _TITLED = regex.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|Sra|Sr|Dott|Mme)\.\s")
 # A shorter text may be taken for another language.
@@ -40,7 +41,7 @@ _MAX_UNSURE_CHARS = 80
 _SIGN_OF = {
     code: regex.compile(rf"(?<![\p{{L}}'])(?:{words})(?![\p{{L}}])", regex.IGNORECASE)
     for code, words in {
-        "en": "i|i'm|i've|my|our|the user|lives|works|moved|is|was",
+        "en": "i|i'm|i've|my|our|the user|lives|works|moved|drives|is|was|a|the",
         "de": r"ich|mein\w*|unser\w*|wohnt|arbeitet|der nutzer",
         "es": "mi|mis|yo|vivo|vive|trabajo|trabaja|me|hablo|nací|soy|es",
         "fr": "je|mon|mes|notre|habite|travaille|j'(?:ai|habite)",
@@ -114,9 +115,11 @@ def _read_sentence(sentence: str, spoken: str) -> tuple[list[Stated], bool]:
             continue
         read: list[Stated] = []
         n_clauses = n_read = 0
+        last: Phrase | None = None
         for start in grammar.starts(sentence):
             n_clauses += 1
-            here = list(_read_clause(sentence, start, grammar))
+            here = list(_read_clause(sentence, start, grammar, last))
+            last = _subject_at(sentence, start, grammar) or last
             n_read += bool(here) and not any(each.goes_on for each in here)
             read += here
         if read:
@@ -132,26 +135,39 @@ def _languages_of(sentence: str, spoken: str) -> Iterator[str]:
         yield from (code for code in LANGUAGES if code != spoken and _SIGN_OF[code].search(sentence))
 
 
-def _read_clause(sentence: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
-    """The facts of the clause that begins at a place."""
+def _subject_at(sentence: str, start: int, grammar: "_Grammar") -> Phrase | None:
+    """Whom a clause is about, where it names somebody: a pronoun in a later one means them."""
+    phrase = read_phrase(sentence, start, grammar.language)
+    return phrase if phrase and (not phrase.steps or phrase.steps[-1].is_role) else None
+
+
+def _read_clause(sentence: str, start: int, grammar: "_Grammar", last: Phrase | None) -> Iterator[Stated]:
+    """The facts of the clause that begins at a place; `last` is whom the one before was about."""
     clause_end = grammar.next_clause(sentence, start)
     clause = sentence[:clause_end]
     for row in grammar.rows:
         if match := row.first.match(clause, start):
             yield from _of_match(Phrase(), row, match, clause, grammar)
+    if last is not None and (pronoun := grammar.pronoun.match(clause, start)):
+        yield from _of_third(replace(last, is_former=False), clause, pronoun.end(), grammar)
     phrase = read_phrase(clause, start, grammar.language)
     if phrase is not None:
         yield from _called(phrase)
         if not phrase.steps or phrase.steps[-1].is_role:
-            for row in grammar.rows:
-                if match := row.third.match(clause, phrase.end):
-                    yield from _of_match(phrase, row, match, clause, grammar)
-        yield from _equals(phrase, clause, grammar)
-        yield from _reversed(phrase, clause, grammar)
+            yield from _of_third(phrase, clause, phrase.end, grammar)
+        yield from _equals(phrase, clause, start, grammar)
+        yield from _reversed(phrase, clause, start, grammar)
     if labelled := read_owned_label(clause, start, grammar.language):
-        yield from _equals(labelled, clause, grammar)
-    yield from _has_new(clause, start, grammar)
+        yield from _equals(labelled, clause, start, grammar)
+    yield from _has_new(sentence, start, grammar)
     yield from _favourite(clause, start, grammar)
+
+
+def _of_third(subject: Phrase, clause: str, place: int, grammar: "_Grammar") -> Iterator[Stated]:
+    """What the words at a place say of somebody other than the speaker."""
+    for row in grammar.rows:
+        if match := row.third.match(clause, place):
+            yield from _of_match(subject, row, match, clause, grammar)
 
 
 def _called(phrase: Phrase) -> Iterator[Stated]:
@@ -165,7 +181,9 @@ def _of_match(
 ) -> Iterator[Stated]:
     if subject.is_former:
         return
-    group = next(name for name in ("o", "v", "list", "date", "n", "any") if match.groupdict().get(name) is not None)
+    group = next(
+        name for name in ("o", "v", "list", "date", "n", "phone", "any") if match.groupdict().get(name) is not None
+    )
     value = match.group(group).strip()
     if group in ("o", "v"):
         value = _trimmed(value, grammar)
@@ -184,13 +202,13 @@ def _of_match(
             yield Stated(subject, row.relations, "", each, row.how, bool(grammar.goes_on.match(after)))
 
 
-def _equals(phrase: Phrase, clause: str, grammar: "_Grammar") -> Iterator[Stated]:
+def _equals(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
     """That what somebody has is this: "my phone number is …", "my boss is called Tom", "Acme's billing unit is B7"."""
     if not phrase.steps or phrase.is_former or phrase.called:
         return
     last = phrase.steps[-1]
     match = grammar.copula.match(clause, phrase.end)
-    if match is None or grammar.beside.search(clause, match.end()) or is_negated(clause, grammar.language):
+    if match is None or grammar.beside.search(clause, match.end()) or is_negated(clause[start:], grammar.language):
         return
     value = _value_of(last, clause, match.end(), grammar)
     if not value and last.is_role and (called := grammar.called.match(clause, phrase.end)):
@@ -238,12 +256,12 @@ _OF_A_PEOPLE = regex.compile(
 )
 
 
-def _reversed(phrase: Phrase, clause: str, grammar: "_Grammar") -> Iterator[Stated]:
+def _reversed(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
     """That somebody is what somebody has: "Eva is my new boss"."""
     if phrase.steps or not phrase.name:
         return
     match = grammar.copula.match(clause, phrase.end)
-    if match is None or is_negated(clause, grammar.language):
+    if match is None or is_negated(clause[start:], grammar.language):
         return
     other = read_phrase(clause, match.end(), grammar.language)
     if other is None or not other.steps or not other.steps[-1].is_role or other.is_former or other.called:
@@ -269,7 +287,7 @@ def _has_new(clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
 
 def _favourite(clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
     match = grammar.favourite.match(clause, start)
-    if match is None or is_negated(clause, grammar.language):
+    if match is None or is_negated(clause[start:], grammar.language):
         return
     value = _trimmed(match.group("v").strip(), grammar)
     if value:
@@ -306,6 +324,7 @@ class _Grammar:
     lead_in: regex.Pattern[str]
     clause_start: regex.Pattern[str]
     clause_end: regex.Pattern[str]
+    pronoun: regex.Pattern[str]
     goes_on: regex.Pattern[str]
     copula: regex.Pattern[str]
     called: regex.Pattern[str]
@@ -362,7 +381,8 @@ def _grammar(language: str) -> _Grammar:
         "v": rf"(?P<v>{plain}){plain_end}",
         "list": r"(?P<list>\p{L}[^.;:!?()]{1,80})",
         "date": rf"(?P<date>{_DATE})",
-        "n": r"(?P<n>\d{1,3})(?!\d)",
+        "n": rf"(?P<n>\d{{1,3}}(?!\d)|(?:{LANGUAGE_DATES[language].numbers.replace(' ', '|')})\b)",
+        "phone": rf"(?P<phone>{_PHONE})",
         "any": r"(?P<any>)",
     }
     rows = tuple(_rows(words.rows, macros))
@@ -381,14 +401,26 @@ def _grammar(language: str) -> _Grammar:
             rf"|desde|a partir de|depuis|à partir de|dal?|da|in|im|en|last|letzten?|el|le|two|after|nach|después de|après|dopo)"
             rf" [^,.;:]{{2,30}}, |(?:since|seit|desde|depuis|da|dal|letzten?|last) (?:[^\s,.;:]+ ){{1,3}}?(?=(?:{subject})\b|\p{{L}}+ (?:ich|wir)\b))"
         ),
-        clause_start=_compiled(rf"(?:{joint})(?={subject}\b)|\s{words.joins}\s(?={another} \p{{Ll}})|;\s(?={another})"),
+        clause_start=_compiled(
+            rf"(?:{joint})(?={subject}\b)|\s{words.joins}\s(?={another} \p{{Ll}})"
+            rf"|;\s(?={another})|,\s(?={another}(?:'s|\s(?:is|ist|es|est|è)) )"
+            rf"|[,;]\s(?:{words.joins}\s)?(?=(?:{_PRONOUNS[language]})(?:\s|'))|\s{words.joins}\s(?=(?:{_PRONOUNS[language]})(?:\s|'))"
+            rf"|[,;]\s(?=(?:{words.adverbs}) )"
+        ),
         clause_end=_compiled(end),
+        # Where languages leave the pronoun out, an adverb may open the clause.
+        pronoun=_compiled(
+            rf"(?:{_PRONOUNS[language]})(?=\s|')|(?:{words.adverbs})(?=\s)"
+            if language in ("es", "it")
+            else rf"(?:{_PRONOUNS[language]})(?=\s|')"
+        ),
         goes_on=_compiled(rf"[^.;:!?]*?\s{words.joins}\s(?!{another})"),
         copula=_compiled(rf"(?:{words.copula})(?=\s|:)[:\s]"),
         called=_compiled(rf"(?:{words.called})\s"),
         has_new=_compiled(
-            rf"(?:{words.has_new}) (?P<noun>{raw_nouns}|{alternatives})\b\s*[,:–—-]?\s*"
-            rf"(?:(?:it's|it is|he's|she's|his name is|her name is|called|named|sie heißt|er heißt|es ist|se llama|es|il s'appelle"
+            rf"(?:{words.has_new}) (?P<noun>{raw_nouns}|{alternatives})s?\b\s*[,:–—-]?\s*"
+            rf"(?:(?:it's|it is|now it's|i see|i go to|ahora es|jetzt ist (?:es|sie)|maintenant c'est|adesso è|ora è|adesso vado da\w*"
+            rf"|vado da\w*|ahora voy (?:al?|con)|je vais (?:maintenant )?chez|ich gehe (?:jetzt )?zu(?:[mr])?|he's|she's|his name is|her name is|called|named|sie heißt|er heißt|es ist|se llama|es|il s'appelle"
             rf"|elle s'appelle|c'est|si chiama|è|namens)\s)?"
         ),
         favourite=_compiled(_FAVOURITE[language].replace("{v}", macros["v"]).replace("{art}", articles)),
@@ -411,8 +443,15 @@ def _grammar(language: str) -> _Grammar:
     )
 
 
+_PRONOUNS = {
+    "en": "he|she|they",
+    "de": "er|sie",
+    "es": "él|ella",
+    "fr": "il|elle",
+    "it": "lui|lei",
+}
 _FAVOURITE = {
-    "en": r"my (?:new )?favou?rite (?P<label>\p{L}+(?: \p{L}+)?) is (?:now )?{art}?{v}",
+    "en": r"my (?:new )?favou?rite (?P<label>\p{L}+(?: \p{L}+)?)(?: is|'s) (?:now )?{art}?{v}",
     "de": r"meine?r? lieblings-?(?P<label>\p{L}+) ist (?:jetzt )?{art}?{v}",
     "es": r"mi (?P<label>\p{L}+) (?:favorit[oa]|preferid[oa]) (?:ahora )?es (?:ahora )?{art}?{v}",
     "fr": r"m(?:on|a) (?P<label>\p{L}+) préférée? (?:est|c'est)(?: maintenant| désormais)? {art}?{v}",
@@ -434,7 +473,7 @@ def _rows(text: str, macros: dict[str, str]) -> Iterator[_Row]:
             tuple(relations.split("|")),
             _HOWS[kind],
             _compiled(f"(?:{first})"),
-            _compiled(rf"\s(?:{third})|(?:{third})"),
+            _compiled(rf"\s?(?:{third})" if third else r"(?!)"),
         )
 
 

@@ -75,6 +75,7 @@ RELATIONS: Mapping[str, Relation] = {
         Relation("phone", "contact", is_single=True, is_labelled=True),
         Relation("email", "contact", is_single=True, is_labelled=True),
         Relation("address", "contact", is_single=True, is_labelled=True),
+        Relation("drives", "owns", is_single=True, names_thing=True),
         Relation("speaks", "skill"),
         Relation("allergic_to", "health"),
         Relation("takes", "health"),
