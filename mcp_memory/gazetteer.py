@@ -8,6 +8,9 @@ import numpy as np
 from .records import Entity
 from .score import Floats
 
+# A longer name is a title or a sentence.
+_MAX_NAME_WORDS = 3
+
 
 class Gazetteer:
     """Entities by key, by vector and by linked row. Not thread-safe: `UserIndex` holds the lock."""
@@ -16,6 +19,7 @@ class Gazetteer:
         self.entities: dict[str, Entity] = {}
         self._by_key: dict[str, list[str]] = {}
         self._keys: dict[str, set[str]] = defaultdict(set)
+        self._full_names: dict[str, set[str]] = defaultdict(set)  # of several words, by each of them
         self._rows: dict[str, set[int]] = defaultdict(set)
         self._places: dict[str, int] = {}  # row of each entity in the matrix; never given to another
         self._place_ids: list[str] = []
@@ -27,6 +31,10 @@ class Gazetteer:
     def put(self, entity: Entity, keys: Iterable[str] = ()) -> None:
         """Add or replace an entity, found under its own key and `keys`."""
         self.entities[entity.id] = entity
+        words = entity.name_key.split()
+        if 1 < len(words) <= _MAX_NAME_WORDS:
+            for word in words:
+                self._full_names[word].add(entity.id)
         for key in (entity.name_key, *keys):
             if key and key not in self._keys[entity.id]:
                 self._by_key.setdefault(key, []).append(entity.id)
@@ -45,7 +53,9 @@ class Gazetteer:
 
     def remove(self, entity_id: str) -> None:
         """Forget an entity; unknown ids are fine."""
-        self.entities.pop(entity_id, None)
+        entity = self.entities.pop(entity_id, None)
+        for word in entity.name_key.split() if entity else ():
+            self._full_names[word].discard(entity_id)
         self._rows.pop(entity_id, None)
         for key in self._keys.pop(entity_id, ()):
             self._by_key[key].remove(entity_id)
@@ -67,6 +77,25 @@ class Gazetteer:
     def by_key(self, key: str) -> Entity | None:
         """The entity with this name or alias."""
         return self.entities[self._by_key[key][0]] if key in self._by_key else None
+
+    def spellings(self, entity_id: str) -> list[str]:
+        """Ids of an entity and of the one that it is a shorter or longer name of: "Sven" and "Sven Adolphi".
+
+        A part of a name that several have means nobody in particular.
+        """
+        entity = self.entities.get(entity_id)
+        if entity is None or entity.name_key.startswith("="):
+            return [entity_id]
+        words = entity.name_key.split()
+        if len(words) == 1:
+            full = self._full_names.get(words[0], set())
+            return [entity_id, *full] if len(full) == 1 else [entity_id]
+        short = [
+            part.id
+            for word in words
+            if len(self._full_names.get(word, ())) == 1 and (part := self.by_key(word)) is not None
+        ]
+        return [entity_id, *short]
 
     def rows(self, entity_id: str) -> Sequence[int]:
         """Rows of the memories linked to an entity."""

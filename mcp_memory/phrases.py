@@ -9,10 +9,10 @@ from functools import cache
 import regex
 
 from .mentions import name_key
-from .relation_words import FORMER, NEW, NOUNS, POSSESSIVES
+from .relation_words import FORMER, NEW, NOUNS, PARENTS, PLAIN, POSSESSIVES
 from .statement_words import STATEMENT_WORDS
 from .text import fold
-from .vocabulary import OTHER, RELATIONS, nouns, relation_of
+from .vocabulary import KNOWN_AS, OTHER, RELATIONS, nouns, relation_of
 
 LANGUAGES = tuple(STATEMENT_WORDS)
 # The key of the user's own entity; no name is written like this.
@@ -23,7 +23,7 @@ _PRONOUNS = frozenset(
     "i i'm i've i'll i'd we we're we've ich wir er sie es yo je j'ai on nous io he she they it".split()
 )
 _PARTICLES = r"(?:of|the|de|del|della|da|di|do|dos|von|van|der|den|la|le|al|bin|du|zu|am|&|and der)"
-_CAPITALISED = r"(?:\p{Lu}|\p{N}*\p{Ll}?\p{Lu})[\p{L}\p{M}\p{N}]*+(?:[’'&.-](?!s\b)[\p{L}\p{M}\p{N}]++)*+"
+_CAPITALISED = r"(?:\p{Lu}|\p{N}*\p{Ll}?\p{Lu})[\p{L}\p{M}\p{N}]*+(?:[’'&.+-](?!s\b)[\p{L}\p{M}\p{N}]++)*+"
 NAME = (
     rf"{_CAPITALISED}(?:\s(?:{_PARTICLES}\s){{0,2}}+{_CAPITALISED})*+"
     # "Model 3", but not "Lisbon 2 weeks ago".
@@ -66,7 +66,8 @@ class Phrase:
         base = name_key(self.name) if self.name else USER_KEY
         if not self.steps:
             return base
-        return "/".join([f"={base.removeprefix('=')}", *(step.relation for step in self.steps)])
+        roles = (step.label if step.relation == KNOWN_AS else step.relation for step in self.steps)
+        return "/".join([f"={base.removeprefix('=')}", *roles])
 
     @property
     def words(self) -> str:
@@ -91,6 +92,9 @@ def read_phrase(text: str, start: int, language: str) -> Phrase | None:
     if (owned := _owned(text, start, language)) is not None:
         return owned
     grammar = _grammar(language)
+    for pattern in (grammar.parent, grammar.unknown_role):
+        if match := pattern.match(text, start):
+            return _further(_first_step(match, grammar), text, grammar)
     if match := grammar.user.match(text, start):
         return Phrase(end=match.end())
     if (match := grammar.name.match(text, start)) and fold(match.group()) not in _PRONOUNS:
@@ -109,7 +113,7 @@ def read_owned_label(text: str, start: int, language: str) -> Phrase | None:
     if owner is None or relation_of(label, language):
         return None
     return _with_adjectives(
-        replace(owner, steps=(*owner.steps, Step(OTHER, fold(label))), end=match.end()), adjectives, grammar
+        replace(owner, steps=(*owner.steps, Step(OTHER, fold(label))), end=match.end()), adjectives, label, grammar
     )
 
 
@@ -121,7 +125,25 @@ def _owned(text: str, start: int, language: str) -> Phrase | None:
     owner = _owner(match, grammar)
     if owner is None:
         return None
-    phrase = _stepped(owner, match, grammar)
+    return _further(_stepped(owner, match, grammar), text, grammar)
+
+
+def _first_step(match: regex.Match[str], grammar: "_Grammar") -> Phrase:
+    """The user's mother by "Mum", or somebody by a role that the vocabulary has not."""
+    if label := match.groupdict().get("label"):
+        return Phrase(steps=(Step(KNOWN_AS, fold(label)),), end=match.end())
+    parent = _parent(match.group("noun"), grammar.language)
+    assert parent is not None
+    return replace(parent, end=match.end())
+
+
+def _parent(name: str, language: str) -> Phrase | None:
+    """The user's mother or father where people call them by no other name."""
+    found = [relation for relation, words in PARENTS[language].items() if name in words.split()]
+    return Phrase(steps=(Step(found[0]),)) if found else None
+
+
+def _further(phrase: Phrase, text: str, grammar: "_Grammar") -> Phrase:
     # "Tom's" before another noun, "meine Schwester" and then "Anna": further steps and names.
     while match := grammar.further.match(text, phrase.end):
         phrase = _stepped(phrase, match, grammar)
@@ -134,7 +156,9 @@ def _owned(text: str, start: int, language: str) -> Phrase | None:
 
 def _owner(match: regex.Match[str], grammar: "_Grammar") -> Phrase | None:
     found = match.groupdict()
-    if name := found.get("name"):
+    if (name := found.get("name")) and (parent := _parent(name, grammar.language)):
+        return parent
+    if name:
         is_genitive = grammar.language == "de" and match.string[match.end("name")] == " "
         return Phrase(name=name.removesuffix("s") if is_genitive else name)
     if found.get("of"):
@@ -148,15 +172,21 @@ def _stepped(owner: Phrase, match: regex.Match[str], grammar: "_Grammar") -> Phr
     relation = relation_of(noun, grammar.language)
     assert relation is not None
     phrase = replace(owner, steps=(*owner.steps, Step(relation.name)), called="", end=match.end())
-    return _with_adjectives(phrase, match.group("adjectives") or match.groupdict().get("after") or "", grammar)
+    adjectives = match.group("adjectives") or match.groupdict().get("after") or ""
+    return _with_adjectives(phrase, adjectives, noun, grammar)
 
 
-def _with_adjectives(phrase: Phrase, adjectives: str, grammar: "_Grammar") -> Phrase:
+def _with_adjectives(phrase: Phrase, adjectives: str, noun: str, grammar: "_Grammar") -> Phrase:
     """What adjectives say: that it is new, no longer so, or which one of several it is."""
     words = fold(adjectives).split()
     last = phrase.steps[-1]
     kept = [word for word in words if word not in grammar.new and word not in grammar.former]
-    if kept and RELATIONS[last.relation].is_labelled:
+    kept = [word for word in kept if word not in grammar.plain]
+    if kept and last.is_role:
+        # A climbing partner is no partner.
+        label = " ".join([*kept, fold(noun)]).strip()
+        phrase = replace(phrase, steps=(*phrase.steps[:-1], Step(KNOWN_AS, label)))
+    elif kept and RELATIONS[last.relation].is_labelled:
         label = " ".join([*kept, last.label]).strip()
         phrase = replace(phrase, steps=(*phrase.steps[:-1], replace(last, label=label)))
     return replace(
@@ -175,8 +205,11 @@ class _Grammar:
     labelled: regex.Pattern[str]
     further: regex.Pattern[str]
     called_name: regex.Pattern[str]
+    parent: regex.Pattern[str]
+    unknown_role: regex.Pattern[str]
     new: frozenset[str]
     former: frozenset[str]
+    plain: frozenset[str]
 
 
 def words_of(alternatives: str) -> str:
@@ -200,7 +233,7 @@ def _grammar(language: str) -> _Grammar:
     if language == "en":
         owner = rf"(?:(?:{mine}|(?:{user})['’]s) |{name}['’]s )"
         owned = rf"{owner}{adjectives}{noun}"
-        labelled = rf"{owner}(?P<adjectives>(?:(?:{known}) )*)(?P<label>\p{{L}}[\p{{L}}\p{{N}}-]*(?: [\p{{L}}\p{{N}}-]+){{0,2}}?)(?= (?:is|are|has|changed)\b)"
+        labelled = rf"{owner}(?P<adjectives>(?:(?:{known}) )*)(?P<label>\p{{L}}[\p{{L}}\p{{N}}-]*(?: [\p{{L}}\p{{N}}-]+){{0,2}}?)(?=(?: (?:is|are|has|was|got|changed)\b|:))"
         further = rf"['’]s {adjectives}{noun}"
     elif language == "de":
         owner = rf"(?:{mine} |(?P<name>(?-i:{_CAPITALISED}))(?:(?<=s)|['’]) (?=\p{{L}}))"
@@ -225,6 +258,11 @@ def _grammar(language: str) -> _Grammar:
         labelled=_compiled(labelled),
         further=_compiled(further),
         called_name=_compiled(rf",? (?:(?:{called.strip()}) )?(?P<name>(?-i:{NAME}))(?=['’]s\b|[,.;!?]|\s|$)"),
+        parent=_compiled(rf"(?-i:(?P<noun>{words_of(' '.join(PARENTS[language].values()))}))(?![\p{{L}}-])"),
+        unknown_role=_compiled(
+            rf"{mine} (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{Ll}}{{3,}})(?=['’]s )" if language == "en" else r"(?!)"
+        ),
+        plain=frozenset(map(fold, PLAIN[language].split())),
         new=frozenset(fold(word.replace("_", " ")) for word in NEW[language].split()),
         former=frozenset(fold(word.replace("_", " ")) for word in FORMER[language].split()),
     )

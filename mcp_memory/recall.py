@@ -18,7 +18,7 @@ from .phrases import USER_KEY, Phrase
 from .questions import Asked, read_question
 from .records import Fact, KnownFact, Selection
 from .stores import Stores
-from .vocabulary import RELATIONS
+from .vocabulary import KNOWN_AS, OTHER, RELATIONS
 
 # So many values are told beside the memories.
 MAX_VALUES = 5
@@ -103,8 +103,11 @@ class _Recall:
             return self._same(found)
         path = f"={key.removeprefix('=')}"
         for step in phrase.steps:
-            path = f"{path}/{step.relation}"
-            facts = [fact for fact in self._facts_of(self._same(found), (step.relation,)) if fact.object_id]
+            path = f"{path}/{step.label if step.relation == KNOWN_AS else step.relation}"
+            facts = self._facts_of(
+                self._same(found), (KNOWN_AS, OTHER) if step.relation == KNOWN_AS else (step.relation,)
+            )
+            facts = [fact for fact in facts if fact.object_id and fact.label == step.label]
             found = [fact.object_id for fact in facts]
             self._support(facts)
             # Somebody who was known by the role alone.
@@ -114,7 +117,7 @@ class _Recall:
 
     def _same(self, entity_ids: Iterable[str]) -> list[str]:
         """Entities, and the roles by which those that a subject has one of were known before their names were."""
-        same = dict.fromkeys(entity_ids)
+        same = dict.fromkeys(spelling for entity in entity_ids for spelling in self._names.spellings(entity))
         for fact in facts_about(self._log, list(same), _ROLES) if same else ():
             owner = self._names.entities.get(fact.subject_id)
             if owner is not None and RELATIONS[fact.relation].is_single:

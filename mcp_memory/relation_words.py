@@ -29,7 +29,7 @@ NOUNS: Mapping[str, Mapping[str, str]] = {
         "colleague": "colleague colleagues coworker coworkers co-worker co-workers",
         "neighbour": "neighbour neighbours neighbor neighbors",
         "flatmate": "flatmate flatmates roommate roommates housemate housemates",
-        "boss": "boss manager line_manager supervisor",
+        "boss": "boss manager line_manager supervisor superior",
         "landlord": "landlord landlady",
         "doctor": "doctor gp physician",
         "dentist": "dentist",
@@ -203,6 +203,23 @@ NOUNS: Mapping[str, Mapping[str, str]] = {
         "allergic_to": "allergia allergie",
         "takes": "medicinale farmaco",
     },
+}
+
+# Of one's own parents people speak as by a name.
+PARENTS: Mapping[str, Mapping[str, str]] = {
+    "en": {"mother": "Mum Mom Mama", "father": "Dad Papa"},
+    "de": {"mother": "Mama Mutti", "father": "Papa Vati"},
+    "es": {"mother": "Mamá", "father": "Papá"},
+    "fr": {"mother": "Maman", "father": "Papa"},
+    "it": {"mother": "Mamma", "father": "Papà"},
+}
+# Said of a person in passing: they do not tell which of several is meant.
+PLAIN: Mapping[str, str] = {
+    "en": "big little older younger dear lovely good best old",
+    "de": "große großer kleine kleiner ältere älterer jüngere jüngerer liebe lieber gute guter beste bester",
+    "es": "buena buen querida querido",
+    "fr": "grande grand petite petit chère cher",
+    "it": "buona buon cara caro",
 }
 
 # Before a noun: whose it is.

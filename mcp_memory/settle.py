@@ -156,8 +156,8 @@ class _Names:
 
     def same_as(self, entity_id: str) -> frozenset[str]:
         """An entity and those roles that it has had before its name was known."""
-        same = {entity_id}
-        for fact in facts_about(self._stores.log, [entity_id], _ROLES):
+        same = set(self._known.spellings(entity_id))
+        for fact in facts_about(self._stores.log, list(same), _ROLES):
             if RELATIONS[fact.relation].is_single:
                 owner = self._key_of(fact.subject_id)
                 same.add(self.id_of(f"={owner.removeprefix('=')}/{fact.relation}"))

@@ -25,6 +25,8 @@ class StatementWords:
     called: str
     # "I have a new … :", before the noun.
     has_new: str
+    # "has a new", of somebody else.
+    other_has_new: str
     # What may stand before the subject without changing what is said.
     lead_in: str
     articles: str
@@ -57,6 +59,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             age is = (?:i'm|i am) {a}{n}(?: years old|(?=\s*[.,;!?]|$))|i(?:'ve)? (?:just )?turned {n} ;; (?:is|'s) {a}{n}(?: years old|(?=\s*[.,;!?]|$))|(?:(?:has|'s) )?(?:just )?turned {n}
             drives is = i {a}drive an? {o} ;; {a}drives an? {o}
             drives begins = (?:i'm|i am) {a}driving an? {o} ;; (?:is|'s) {a}driving an? {o}
+            boss is = i {a}report to {o} ;; {a}reports to {o}
+            partner is = (?:i'm|i am) {a}married to {o} ;; (?:is|'s) {a}married to {o}
             phone is = (?:you can |please )?(?:reach|call|text) me (?:at|on|under) {phone}
             speaks is = i {a}speak {a}(?:fluent )?{list} ;; {a}speaks {a}(?:fluent )?{list}
             allergic_to is = (?:i'm|i am) {a}allergic to {list}|i have an allergy to {list} ;; (?:is|'s) {a}allergic to {list}|has an allergy to {list}
@@ -67,11 +71,13 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         "|this (?:week|month|year)|yesterday|today",
         origin="from {x} ",
         user="the user",
-        copula=r"(?: is|'s| are| has(?: just)? changed to| changed to| was changed to)(?: now| currently| actually| still"
-        r"| officially)?",
+        copula=r"(?:(?: since [^,.;:]{2,20})?(?: is|'s| are)|(?: in [^,.;:]{2,20})?(?=:)| has(?: just)? changed to| changed to"
+        r"|(?: was| has been| got)(?: just)? (?:raised|lowered|changed|increased|reduced|moved|set|put up) to)"
+        r"(?: now| currently| actually| still| officially)?",
         called=r"(?: is|'s)(?: called| named)| (?:called|named)|(?:'s name is)",
         has_new=r"(?:(?:i(?:'ve| have)?(?: just| now)* (?:got|have|get)|i've got|i have|we have|we've got) (?:an?|the) (?:brand )?new"
         r"|(?:i|we)(?:'ve| have)?(?: just)? (?:changed|switched)(?: my| our)?)",
+        other_has_new=r" (?:has|has got|got) an? (?:brand )?new",
         lead_in="so|well|ok|okay|hey|hi|yes|no|now|today|finally|actually|also|and|but|btw|fyi|update|news|good news|big"
         " news|quick update|just so you know|by the way|for the record|correction|sorry|heads up|remember|note|please"
         " remember that|remember that|i want you to know that|it's official|as of today|these days|nowadays|guess"
@@ -106,6 +112,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             birthday is = ich (?:bin|wurde) am {date} geboren ;; (?:ist|wurde) am {date} geboren
             age is = ich bin {a}{n} jahre alt|ich bin {a}{n} geworden ;; ist {a}{n}(?: jahre alt|(?=\s*[.,;!?]|$))|ist {a}{n} geworden
             drives is = ich fahre {a}eine?n? {o} ;; fährt {a}eine?n? {o}
+            boss is = ich berichte {a}an {o} ;; berichtet {a}an {o}
+            partner is = ich bin {a}mit {o} verheiratet ;; ist {a}mit {o} verheiratet
             phone is = (?:du erreichst|ihr erreicht|man erreicht) mich (?:unter|auf) (?:der )?{phone}
             speaks is = ich spreche {a}{list} ;; spricht {a}{list}
             allergic_to is = ich bin {a}(?:allergisch )?gegen {list}(?: allergisch)? ;; ist {a}(?:allergisch )?gegen {list}(?: allergisch)?
@@ -117,10 +125,11 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         r"november|dezember)|vor (?:\w+ ){1,2}|auch|dort|ab sofort|am \d+\. \w+",
         origin="von {x} ",
         user="der nutzer|die nutzerin|der benutzer|die benutzerin|des nutzers",
-        copula=r"(?: ist| sind| lautet| heißt|(?: hat sich)? geändert(?: und ist)?)(?: jetzt| nun| aktuell| ab sofort"
+        copula=r"(?:(?=:)| ist| sind| lautet| heißt|(?: hat sich)? geändert(?: und ist)?)(?: jetzt| nun| aktuell| ab sofort"
         r"| inzwischen| seit \w+)*",
         called=r" heißt| namens|,? die heißt|,? der heißt",
         has_new=r"(?:ich habe|ich hab|hab|wir haben|habe ich)(?: jetzt| nun| seit \w+)* (?:eine?n?) (?:neuen?|neues|neuer)|(?:ich )?habe? (?:meine?n? )?",
+        other_has_new=r" hat(?: jetzt)? eine?n? (?:neuen?|neues)",
         lead_in="also|ja|nein|ok|okay|hallo|hey|übrigens|update|info|jetzt|heute|endlich|nun|zur info|kurzes update|nur"
         " zur info|gute nachrichten|neuigkeiten|und|aber|merk dir|bitte merken",
         articles="der|die|das|dem|den|des|eine?[mnrs]?|ein",
@@ -151,6 +160,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             born_in is = nací en {o} ;; nació en {o}
             birthday is = nací el {date} ;; nació el {date}
             drives is = conduzco una? {o} ;; conduce una? {o}
+            partner is = estoy casad[oa] con {o} ;; está casad[oa] con {o}
             phone is = (?:me )?(?:puedes|podéis) (?:llamar|localizar)(?:me)? (?:al|en el) {phone}
             age is = tengo {n} años|(?:acabo de cumplir|cumplí|he cumplido) {n} años ;; tiene {n} años
             speaks is = hablo {a}{list} ;; habla {a}{list}
@@ -161,9 +171,10 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         "aquí|de vuelta|también|acabo de|el mes pasado|la semana pasada|este (?:mes|año)|el año pasado",
         origin="(?:de|desde) {x} ",
         user="el usuario|la usuaria",
-        copula=r"(?: es| son| ha cambiado a| cambió a| ahora es| pasa a ser)(?: ahora| actualmente)?",
+        copula=r"(?:(?=:)| es| son| ha cambiado a| cambió a| ahora es| pasa a ser)(?: ahora| actualmente)?",
         called=r" se llama| llamad[oa]",
         has_new=r"(?:(?:ya |ahora )?tengo|tenemos) (?:una? )(?:nuev[oa])|(?:he )?(?:cambiado|cambié) de",
+        other_has_new=r" (?:ya |ahora )?tiene (?:una? )nuev[oa]",
         lead_in="pues|bueno|sí|no|ok|hola|oye|por cierto|ahora|hoy|por fin|actualización|noticia|noticias|buenas noticias"
         "|y|pero|además|para que lo sepas|recuerda que|te cuento",
         articles="el|la|los|las|una?|lo",
@@ -193,6 +204,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             born_in is = je suis née? à {o} ;; est née? à {o}
             birthday is = je suis née? le {date} ;; est née? le {date}
             drives is = je (?:conduis une?|roule {a}en) {o} ;; (?:conduit une?|roule {a}en) {o}
+            partner is = je suis mariée? (?:à|avec) {o} ;; est mariée? (?:à|avec) {o}
             phone is = (?:tu peux|vous pouvez) me (?:joindre|appeler) (?:au|sur le) {phone}
             age is = j'ai {a}{n} ans ;; a {a}{n} ans
             speaks is = je parle {a}{list} ;; parle {a}{list}
@@ -203,9 +215,10 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         r" (?:\w+ ){1,3}|hier|aujourd'hui|aussi|définitivement|la semaine dernière|le mois dernier|l'année dernière|finalement",
         origin="(?:de |d'){x} ",
         user="l'utilisateur|l'utilisatrice",
-        copula=r"(?: est| sont| a changé(?: pour|,? c'est)?| devient|,? c'est)(?: maintenant| désormais| actuellement)?",
+        copula=r"(?:(?=\s?:)| est| sont| a changé(?: pour|,? c'est)?| devient|,? c'est)(?: maintenant| désormais| actuellement)?",
         called=r" s'appelle| nommée?| appelée?",
         has_new=r"(?:j'ai|nous avons|on a)(?: maintenant| enfin| désormais)* une? (?:nouveau|nouvelle|nouvel)|j'ai changé de",
+        other_has_new=r" a(?: maintenant)? une? nouve(?:au|lle|l)",
         lead_in="alors|bon|oui|non|ok|salut|au fait|maintenant|aujourd'hui|enfin|mise à jour|nouvelle|bonne nouvelle|et|mais"
         "|désormais|ça y est|pour info|note que|petite mise à jour",
         articles="le|la|les|une?|l'|des",
@@ -235,6 +248,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             born_in is = sono nat[oa] a {o} ;; è nat[oa] a {o}
             birthday is = sono nat[oa] il {date} ;; è nat[oa] il {date}
             drives is = guido una? {o} ;; guida una? {o}
+            partner is = sono sposat[oa] con {o} ;; è sposat[oa] con {o}
             phone is = (?:mi )?(?:puoi|potete) (?:chiamar|contattar)(?:mi|e) (?:al|allo) {phone}
             age is = ho {a}{n} anni|ho compiuto {n} anni ;; ha {a}{n} anni
             speaks is = parlo {a}{list} ;; parla {a}{list}
@@ -246,9 +260,10 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         "|settembre|ottobre|novembre|dicembre)",
         origin="da {x} ",
         user="l'utente",
-        copula=r"(?: è| sono| è cambiat[oa](?: in)?| ora è| adesso è| diventa)(?: ora| adesso| attualmente)?",
+        copula=r"(?:(?=:)| è| sono| è cambiat[oa](?: in)?| ora è| adesso è| diventa)(?: ora| adesso| attualmente)?",
         called=r" si chiama| di nome| chiamat[oa]",
         has_new=r"(?:(?:adesso |ora )?ho|abbiamo) (?:una? |un')(?:nuov[oa])|ho cambiato(?: il| la)?",
+        other_has_new=r" ha(?: ora| adesso)? una? nuov[oa]",
         lead_in="allora|beh|sì|no|ok|ciao|comunque|a proposito|adesso|ora|oggi|finalmente|aggiornamento|novità|buone notizie"
         "|e|ma|per la cronaca|ricorda che|piccolo aggiornamento",
         articles="il|lo|la|gli|le|i|una?|l'|uno",

@@ -19,7 +19,7 @@ from .sift import is_question, sentences
 from .statement_words import STATEMENT_WORDS
 from .tense import speaks_of_plans
 from .text import detect_language, fold, normalise
-from .vocabulary import RELATIONS, nouns, relation_of
+from .vocabulary import KNOWN_AS, RELATIONS, nouns, relation_of
 
 How = Literal["is", "begins", "ends"]
 MAX_STATED = 8
@@ -264,17 +264,23 @@ def _reversed(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> I
     if match is None or is_negated(clause[start:], grammar.language):
         return
     other = read_phrase(clause, match.end(), grammar.language)
+    if other is None and (role := grammar.own_role.match(clause, match.end())):
+        yield Stated(Phrase(), (KNOWN_AS,), fold(role.group("label")), phrase.name, "is")
     if other is None or not other.steps or not other.steps[-1].is_role or other.is_former or other.called:
         return
     if not grammar.clause_end.match(clause, other.end):
         return
     last = other.steps[-1]
-    yield Stated(other.without_last(), (last.relation,), "", phrase.name, "begins" if other.is_new else "is")
+    yield Stated(other.without_last(), (last.relation,), last.label, phrase.name, "begins" if other.is_new else "is")
 
 
 def _has_new(clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
     """That there is a new one: "I have a new phone number: …"."""
+    owner = Phrase()
     match = grammar.has_new.match(clause, start)
+    if match is None:
+        owner = read_phrase(clause, start, grammar.language) or owner
+        match = grammar.other_has_new.match(clause, owner.end) if owner.end else None
     if match is None:
         return
     relation = relation_of(match.group("noun"), grammar.language)
@@ -282,7 +288,7 @@ def _has_new(clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
         return
     value = _value_of(Step(relation.name), clause, match.end(), grammar)
     if value:
-        yield Stated(Phrase(), (relation.name,), "", value, "begins")
+        yield Stated(owner, (relation.name,), "", value, "begins")
 
 
 def _favourite(clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
@@ -324,11 +330,13 @@ class _Grammar:
     lead_in: regex.Pattern[str]
     clause_start: regex.Pattern[str]
     clause_end: regex.Pattern[str]
+    own_role: regex.Pattern[str]
     pronoun: regex.Pattern[str]
     goes_on: regex.Pattern[str]
     copula: regex.Pattern[str]
     called: regex.Pattern[str]
     has_new: regex.Pattern[str]
+    other_has_new: regex.Pattern[str]
     favourite: regex.Pattern[str]
     article: regex.Pattern[str]
     beside: regex.Pattern[str]
@@ -392,6 +400,13 @@ def _grammar(language: str) -> _Grammar:
     joint = rf"\s*(?:[,;:–—]|\s-\s|\.\.\.|…)\s*(?:{words.joins}\s)?|\s{words.joins}\s"
     alternatives = "|".join(map(regex.escape, sorted(nouns(language), key=len, reverse=True)))
     raw_nouns = _raw_nouns(language)
+    # The noun of what is new, and what leads on from it to what it is.
+    new_noun = (
+        rf"(?P<noun>{raw_nouns}|{alternatives})s?\b\s*(?:as well|too|now|jetzt|ahora|adesso|maintenant)?\s*[,:–—-]?\s*"
+        rf"(?:(?:it's|it is|now it's|i see|i go to|ahora es|jetzt ist (?:es|sie)|maintenant c'est|adesso è|ora è|adesso vado da\w*"
+        rf"|vado da\w*|ahora voy (?:al?|con)|je vais (?:maintenant )?chez|ich gehe (?:jetzt )?zu(?:[mr])?|he's|she's|his name is|her name is|called|named|sie heißt|er heißt|es ist|se llama|es|il s'appelle"
+        rf"|elle s'appelle|c'est|si chiama|è|namens)\s)?"
+    )
     end = r"\s*(?:$|[.,;:!?()–—]|(?:now|ab sofort|jetzt|ahora|maintenant|ora|adesso)\b)"
     return _Grammar(
         language=language,
@@ -408,6 +423,7 @@ def _grammar(language: str) -> _Grammar:
             rf"|[,;]\s(?=(?:{words.adverbs}) )"
         ),
         clause_end=_compiled(end),
+        own_role=_compiled(rf"(?:{mine}) (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{L}}{{3,}}){end}"),
         # Where languages leave the pronoun out, an adverb may open the clause.
         pronoun=_compiled(
             rf"(?:{_PRONOUNS[language]})(?=\s|')|(?:{words.adverbs})(?=\s)"
@@ -417,12 +433,8 @@ def _grammar(language: str) -> _Grammar:
         goes_on=_compiled(rf"[^.;:!?]*?\s{words.joins}\s(?!{another})"),
         copula=_compiled(rf"(?:{words.copula})(?=\s|:)[:\s]"),
         called=_compiled(rf"(?:{words.called})\s"),
-        has_new=_compiled(
-            rf"(?:{words.has_new}) (?P<noun>{raw_nouns}|{alternatives})s?\b\s*[,:–—-]?\s*"
-            rf"(?:(?:it's|it is|now it's|i see|i go to|ahora es|jetzt ist (?:es|sie)|maintenant c'est|adesso è|ora è|adesso vado da\w*"
-            rf"|vado da\w*|ahora voy (?:al?|con)|je vais (?:maintenant )?chez|ich gehe (?:jetzt )?zu(?:[mr])?|he's|she's|his name is|her name is|called|named|sie heißt|er heißt|es ist|se llama|es|il s'appelle"
-            rf"|elle s'appelle|c'est|si chiama|è|namens)\s)?"
-        ),
+        has_new=_compiled(rf"(?:{words.has_new}) {new_noun}"),
+        other_has_new=_compiled(rf"(?:{words.other_has_new}) {new_noun}"),
         favourite=_compiled(_FAVOURITE[language].replace("{v}", macros["v"]).replace("{art}", articles)),
         article=_compiled(articles),
         beside=_compiled(words.beside),

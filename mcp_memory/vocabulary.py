@@ -13,6 +13,8 @@ from .relation_words import NOUNS
 from .text import fold, normalise
 
 OTHER = "other"
+# Somebody of whom only a role outside the vocabulary is known: "my climbing partner".
+KNOWN_AS = "known_as"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ RELATIONS: Mapping[str, Relation] = {
         _role("dentist", "health", is_single=True),
         _role("therapist", "health", is_single=True),
         _role("customer", "job"),
+        Relation(KNOWN_AS, "friend", is_role=True, is_labelled=True, names_thing=True),
         _role("dog", "pet"),
         _role("cat", "pet"),
         Relation("phone", "contact", is_single=True, is_labelled=True),
