@@ -151,16 +151,32 @@ def _read_clause(sentence: str, start: int, grammar: "_Grammar", last: Phrase | 
     if last is not None and (pronoun := grammar.pronoun.match(clause, start)):
         yield from _of_third(replace(last, is_former=False), clause, pronoun.end(), grammar)
     phrase = read_phrase(clause, start, grammar.language)
+    is_read = False
     if phrase is not None:
-        yield from _called(phrase)
-        if not phrase.steps or phrase.steps[-1].is_role:
-            yield from _of_third(phrase, clause, phrase.end, grammar)
-        yield from _equals(phrase, clause, start, grammar)
-        yield from _reversed(phrase, clause, start, grammar)
-    if labelled := read_owned_label(clause, start, grammar.language):
+        for stated in _of_phrase(phrase, clause, start, grammar):
+            is_read = True
+            yield stated
+    if not is_read and (labelled := read_owned_label(clause, start, grammar.language)):
         yield from _equals(labelled, clause, start, grammar)
     yield from _has_new(sentence, start, grammar)
     yield from _favourite(clause, start, grammar)
+
+
+def _of_phrase(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
+    """What a clause says of the phrase that it begins with."""
+    yield from _called(phrase)
+    place = phrase.end
+    if (beside := grammar.comma.match(clause, place)) and not phrase.steps and phrase.name:
+        # "Javier, Inés's brother, lives in Madrid".
+        aside = read_phrase(clause, beside.end(), grammar.language)
+        if aside and aside.steps and aside.steps[-1].is_role and (after := grammar.comma.match(clause, aside.end)):
+            last = aside.steps[-1]
+            yield Stated(aside.without_last(), (last.relation,), last.label, phrase.name, "is")
+            place = after.end()
+    if not phrase.steps or phrase.steps[-1].is_role:
+        yield from _of_third(phrase, clause, place, grammar)
+    yield from _equals(phrase, clause, start, grammar)
+    yield from _reversed(phrase, clause, start, grammar)
 
 
 def _of_third(subject: Phrase, clause: str, place: int, grammar: "_Grammar") -> Iterator[Stated]:
@@ -238,7 +254,7 @@ def _value_of(step: Step, clause: str, start: int, grammar: "_Grammar") -> str:
         match = grammar.plain.match(clause, start)
         return match.group(1) if match else ""
     match = grammar.any_value.match(clause, start)
-    return match.group(1).strip(' ."“”„«»') if match else ""
+    return match.group(1).strip(' .,"“”„«»') if match else ""
 
 
 def _name_at(clause: str, start: int, grammar: "_Grammar") -> str:
@@ -331,6 +347,7 @@ class _Grammar:
     clause_start: regex.Pattern[str]
     clause_end: regex.Pattern[str]
     own_role: regex.Pattern[str]
+    comma: regex.Pattern[str]
     pronoun: regex.Pattern[str]
     goes_on: regex.Pattern[str]
     copula: regex.Pattern[str]
@@ -389,7 +406,7 @@ def _grammar(language: str) -> _Grammar:
         "v": rf"(?P<v>{plain}){plain_end}",
         "list": r"(?P<list>\p{L}[^.;:!?()]{1,80})",
         "date": rf"(?P<date>{_DATE})",
-        "n": rf"(?P<n>\d{{1,3}}(?!\d)|(?:{LANGUAGE_DATES[language].numbers.replace(' ', '|')})\b)",
+        "n": rf"(?P<n>\d{{1,3}}(?!\d|[.,]\d)|(?:{LANGUAGE_DATES[language].numbers.replace(' ', '|')})\b)",
         "phone": rf"(?P<phone>{_PHONE})",
         "any": r"(?P<any>)",
     }
@@ -414,7 +431,7 @@ def _grammar(language: str) -> _Grammar:
         lead_in=_compiled(
             rf"(?:(?:{words.lead_in})(?:[,:!.…–—]+ ?| (?=(?:{subject}\b|\p{{L}}+ (?:ich|wir)\b)))|(?:since|as of|starting|from|seit|ab"
             rf"|desde|a partir de|depuis|à partir de|dal?|da|in|im|en|last|letzten?|el|le|two|after|nach|después de|après|dopo)"
-            rf" [^,.;:]{{2,30}}, |(?:since|seit|desde|depuis|da|dal|letzten?|last) (?:[^\s,.;:]+ ){{1,3}}?(?=(?:{subject})\b|\p{{L}}+ (?:ich|wir)\b))"
+            rf" [^,.;:]{{2,30}}, |(?:at|bei|en|chez|da|in) (?-i:{NAME}) (?=(?:{subject})\b)|(?:since|seit|desde|depuis|da|dal|letzten?|last) (?:[^\s,.;:]+ ){{1,3}}?(?=(?:{subject})\b|\p{{L}}+ (?:ich|wir)\b))"
         ),
         clause_start=_compiled(
             rf"(?:{joint})(?={subject}\b)|\s{words.joins}\s(?={another} \p{{Ll}})"
@@ -423,6 +440,7 @@ def _grammar(language: str) -> _Grammar:
             rf"|[,;]\s(?=(?:{words.adverbs}) )"
         ),
         clause_end=_compiled(end),
+        comma=_compiled(r",\s"),
         own_role=_compiled(rf"(?:{mine}) (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{L}}{{3,}}){end}"),
         # Where languages leave the pronoun out, an adverb may open the clause.
         pronoun=_compiled(
