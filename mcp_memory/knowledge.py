@@ -29,7 +29,12 @@ def facts_of_types(log: Log, user_id: str, fact_types: Collection[str]) -> list[
     with log.reading() as connection:
         rows = connection.execute(
             select(facts)
-            .where(facts.c.user_id == user_id, facts.c.fact_type.in_(fact_types), facts.c.closed_at.is_(None))
+            .where(
+                facts.c.user_id == user_id,
+                facts.c.fact_type.in_(fact_types),
+                facts.c.holds,
+                facts.c.closed_at.is_(None),
+            )
             .order_by(facts.c.id.desc())
         )
         return [Fact(**row) for row in rows.mappings()]

@@ -48,21 +48,32 @@ def settle(
     resolution: Resolution,
     stores: Stores,
     change_id: str,
+    *,
     withdrawn: Sequence[Fact] = (),
+    known: Sequence[Memory] = (),
 ) -> Settled:
     """Facts of new memories by place, and what they end. Call it with `stores.writing` held.
 
     `withdrawn` are facts that the same change takes back, because their text was read anew or corrected: what they had
-    ended is settled without them.
+    ended is settled without them. `known` are older memories as the same change has left them so far. Of what a text
+    claims only so much becomes facts as the settings say, the surest first.
     """
     now = stores.clock()
-    memories = {place: memory for place, memory in admitted.memories.items() if memory.state in ("active", "raw")}
+    kept = {memory.id: memory for memory in (*known, *admitted.memories.values())}
+    # What is merged says it of the memory that says the same.
+    carriers = {
+        place: kept.get(memory.superseded_by, memory) if memory.state == "merged" else memory
+        for place, memory in admitted.memories.items()
+    }
+    memories = {place: memory for place, memory in carriers.items() if memory.state in ("active", "raw")}
     names = _Names(stores, next(iter(memories.values())).user_id, resolution.new_entities) if memories else None
-    work = _Work(memories={memory.id: memory for memory in memories.values()})
+    work = _Work(memories={memory.id: memory for memory in (*known, *memories.values())})
+    work.touched |= {memory.id for memory in known}
+    limit = stores.settings.facts_per_memory
     gone = {fact.id for fact in withdrawn}
     keys: dict[tuple[frozenset[str], str, str], None] = {}
     for place, memory in memories.items():
-        for claim in claims.get(place, ()):
+        for claim in sorted(claims.get(place, ()), key=lambda claim: -claim.confidence)[:limit]:
             assert names is not None
             if fact := _fact(claim, memory, names, stores, now, change_id):
                 work.put(fact)
@@ -73,7 +84,7 @@ def settle(
             keys[(names.same_as(fact.subject_id), fact.relation, fact.label)] = None
     user_id = withdrawn[0].user_id if withdrawn else next(iter(memories.values())).user_id if memories else ""
     for subject_ids, relation, label in keys:
-        known = [
+        of_key = [
             fact for fact in facts_of_key(stores.log, user_id, subject_ids, (relation,), label) if fact.id not in gone
         ]
         new = [
@@ -81,9 +92,9 @@ def settle(
             for fact in work.changed.values()
             if fact.subject_id in subject_ids and (fact.relation, fact.label) == (relation, label)
         ]
-        _settle_key({fact.id: fact for fact in (*known, *new)}, gone, work, stores, now, change_id)
+        _settle_key({fact.id: fact for fact in (*of_key, *new)}, gone, work, stores, now, change_id)
     _end_memories(work, gone, stores, now, change_id)
-    return _outcome(work, admitted, stores)
+    return _outcome(work, admitted, {memory.id: place for place, memory in carriers.items()}, stores)
 
 
 def _fact(claim: Claim, memory: Memory, names: "_Names", stores: Stores, now: datetime, change_id: str) -> Fact | None:
@@ -256,13 +267,14 @@ def _says_nothing_else(memory: Memory, facts: Sequence[Fact]) -> bool:
     return claims_of_memory(memory).is_all
 
 
-def _outcome(work: _Work, admitted: Admitted, stores: Stores) -> Settled:
+def _outcome(work: _Work, admitted: Admitted, places: Mapping[str, int], stores: Stores) -> Settled:
+    """The rows as they are now; `places` says which input each memory speaks for that says what an input says."""
     rows = {place: work.memories.get(memory.id, memory) for place, memory in admitted.memories.items()}
-    new_ids = {memory.id: place for place, memory in rows.items()}
+    new_ids = {memory.id for memory in rows.values()}
     known = tuple(work.memories[identifier] for identifier in sorted(work.touched) if identifier not in new_ids)
     receipts = list(admitted.receipts)
     for memory in known:
-        place = new_ids.get(memory.superseded_by)
+        place = places.get(memory.superseded_by)
         if place is not None and memory.state == "invalid":
             receipts[place] = _replacing(receipts[place], memory)
     for place, memory in rows.items():
@@ -272,9 +284,11 @@ def _outcome(work: _Work, admitted: Admitted, stores: Stores) -> Settled:
 
 
 def _replacing(receipt: Receipt, ended: Memory) -> Receipt:
+    if receipt.replaced_id == ended.id:
+        return receipt
     if receipt.status == "replaced":
         return replace(receipt, reason=f"{receipt.reason}; and {ended.id}: {ended.text}")
-    if receipt.status == "queued":
+    if receipt.status in ("queued", "merged"):
         return replace(receipt, replaced_id=ended.id, reason=f"{receipt.reason}; no longer so: {ended.text}")
     return replace(receipt, status="replaced", replaced_id=ended.id, reason=f"no longer so: {ended.text}")
 

@@ -69,7 +69,7 @@ def ends_of(stages: Sequence[Stage], *, is_single: bool) -> dict[str, End]:
 
 
 def _contradicts(later: Stage, earlier: Stage, *, is_single: bool) -> bool:
-    if later.source == "model" and earlier.source != "model":
+    if later.source == "model":
         # What a model reads in a text ends nothing by itself.
         return False
     is_same = same_value(later.value, earlier.value)

@@ -1,23 +1,24 @@
 """One job from the queue: an episode is distilled, described, compared with what is known, and stored in one change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from . import backlog
 from .admit import admit, embed, resolve, same_text, with_lag, write
+from .claims import claim_of, claims_of_draft, claims_of_memory
 from .describe import Description, describe
 from .disclose import spoken_secrets, without_spoken
 from .distil import Distilled, Statement, distil
-from .extract import draft_of
-from .gazetteer import Gazetteer
+from .extract import draft_of, with_claimed
 from .guards import is_negated
+from .knowledge import facts_of_memories
 from .language_model import LanguageModel
-from .mentions import name_key
 from .procedure import summarise
-from .records import Change, Draft, Episode, Fact, Job, Kind, Memory, Receipt, State
+from .records import Change, Claim, Draft, Episode, Job, Kind, Memory, Receipt, State
 from .redact import holds_only_secrets, holds_secret, redact
 from .resolve import Resolution, find_duplicate
+from .settle import settle
 from .stores import Stores
 from .supersede import Tie, apply_ties, find_ties
 from .surroundings import Reading, by_itself, in_context, is_outdated
@@ -26,8 +27,6 @@ from .tense import speaks_of_past
 # A longer statement is a person's own words, which hold more than one thing.
 _MAX_DESCRIBED_CHARS = 300
 _IMPORTANCE_OF_WISHES = 0.8
-# What a description says of a statement is a small model's reading, checked against its words only.
-_CONFIDENCE = 0.7
 # Words that wait to be read do not make known what others were read as: they give way.
 _DECIDED: tuple[State, ...] = ("active",)
 NOTHING_TO_KEEP = "nothing in it to keep for later; the words stay, out of search, under this id"
@@ -53,7 +52,12 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
         drafts = _drafts(distilled, episode, model.name, stores)
         news = _news(drafts, episode, stores)
         descriptions = _described(news, model)
-        drafts = [_with(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)]
+        drafts = [
+            with_claimed(
+                _with(draft, descriptions.get(place), episode), _claims(draft, descriptions.get(place), episode)
+            )
+            for place, draft in enumerate(drafts)
+        ]
         ties = find_ties({place: drafts[place] for place in news}, descriptions, episode, stores, model.ask)
         outcome = _store(job, episode, reading, distilled, drafts, stores, descriptions=descriptions, ties=ties)
         if outcome is not None:
@@ -133,7 +137,20 @@ def _store(
         superseded = apply_ties(ties, resolution, admitted, stores, change_id)
         admitted = superseded.admitted
         raw = backlog.raw_rows(stores.log, episode.id)
-        given_way = _give_way(episode, distilled, resolution, admitted.receipts, raw, change_id, stores)
+        claims = {place: _claims(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)}
+        lost = _lost(raw, claims, reading, episode)
+        given_way = _give_way(episode, distilled, resolution, admitted.receipts, raw, lost, change_id, stores)
+        gone = [row.memory.id for row in given_way if row.memory.state == "distilled"]
+        settled = settle(
+            claims,
+            admitted,
+            resolution,
+            stores,
+            change_id,
+            withdrawn=[fact for facts in facts_of_memories(stores.log, gone).values() for fact in facts],
+            known=superseded.known,
+        )
+        admitted = settled.admitted
         change = Change(
             id=change_id,
             at=stores.clock(),
@@ -141,9 +158,9 @@ def _store(
             operation="distil",
             reason=reason,
             finished_job=job.id,
-            memories=(*superseded.known, *(row.memory for row in given_way)),
+            memories=(*settled.known, *(row.memory for row in given_way)),
             sightings=superseded.sightings,
-            facts=_facts(descriptions, admitted.memories, resolution, stores),
+            facts=settled.facts,
         )
         lag = write(change, episode, resolution, admitted, stores, vectors)
     return with_lag([*_with_reasons(admitted.receipts, drafts), *_other_receipts(given_way)], lag)
@@ -202,45 +219,25 @@ def _kind(statement: Statement, episode: Episode) -> Kind:
     return "preference" if statement.gate == "wish" else "fact"
 
 
-def _facts(
-    descriptions: Mapping[int, Description], memories: Mapping[int, Memory], resolution: Resolution, stores: Stores
-) -> tuple[Fact, ...]:
-    """The facts of new memories, with the entities that their subjects and objects name."""
-    brought = {entity.name_key: entity.id for entity in resolution.new_entities}
-    facts: list[Fact] = []
-    for place, description in descriptions.items():
-        memory = memories.get(place)
-        if memory is None or memory.state == "merged" or not _holds_now(memory):
-            continue
-        names = stores.index_of(memory.user_id).names
+def _claims(draft: Draft, description: Description | None, episode: Episode) -> tuple[Claim, ...]:
+    """What a statement claims: without doubt where its words leave none, else as a model described it."""
+    certain = claims_of_draft(draft, episode.observed_at).claims
+    if certain or description is None or not _holds_now(draft):
+        return certain
+    return (
+        claim_of(
+            description.subject,
+            description.fact_type,
+            description.relation,
+            description.object,
+            draft.language,
+            episode.observed_at,
+        ),
+    )
 
-        def entity_of(phrase: str, names: Gazetteer = names) -> str:
-            known = names.by_key(name_key(phrase))
-            return known.id if known else brought.get(name_key(phrase), "")
 
-        facts.append(
-            Fact(
-                id=stores.ids.next(stores.clock()),
-                user_id=memory.user_id,
-                subject_id=entity_of(description.subject),
-                subject=description.subject,
-                fact_type=description.fact_type,
-                relation="other",
-                label=description.relation,
-                object=description.object,
-                object_key=name_key(description.object),
-                object_id=entity_of(description.object),
-                holds=True,
-                memory_id=memory.id,
-                confidence=_CONFIDENCE,
-                source="model",
-                valid_from=memory.valid_from or memory.observed_at,
-                invalid_at=memory.invalid_at,
-                created_at=memory.created_at,
-                closed_at=memory.closed_at,
-            )
-        )
-    return tuple(facts)
+def _key(claim: Claim) -> tuple[object, ...]:
+    return claim.subject_key, claim.object_key, claim.holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +248,7 @@ class _GivenWay:
     is_told: bool
 
 
-def _holds_now(memory: Memory) -> bool:
+def _holds_now(memory: Memory | Draft) -> bool:
     """Whether a statement says that something is so: not that it is not, was once, or is meant to be."""
     return not (
         memory.kind == "plan"
@@ -260,18 +257,37 @@ def _holds_now(memory: Memory) -> bool:
     )
 
 
+def _lost(
+    raw: Mapping[backlog.Said, Memory], claims: Mapping[int, Sequence[Claim]], reading: Reading, episode: Episode
+) -> set[str]:
+    """Ids of raw rows that claim without doubt what no statement does: the language model has lost it.
+
+    Of what the user has deleted nothing is missed, and words with a secret do not stay as they are.
+    """
+    kept = {_key(claim) for each in claims.values() for claim in each}
+    left_out = {episode.messages[place].content for place in reading.left_out}
+    return {
+        memory.id
+        for memory in raw.values()
+        if memory.text not in left_out and not holds_secret(memory.text)
+        if any(_key(claim) not in kept for claim in claims_of_memory(memory).claims)
+    }
+
+
 def _give_way(
     episode: Episode,
     distilled: Distilled,
     resolution: Resolution,
     receipts: Sequence[Receipt],
     raw: Mapping[backlog.Said, Memory],
+    lost: Collection[str],
     change_id: str,
     stores: Stores,
 ) -> list[_GivenWay]:
     """What becomes of the raw rows of an episode, in order; their ids lead to what came of them.
 
-    A row stays where its message is undecided, unless a statement repeats it word for word.
+    A row stays where its message is undecided, unless a statement repeats it word for word, and where something of it
+    is `lost`.
     """
     now = stores.clock()
     given_way: list[_GivenWay] = []
@@ -284,7 +300,7 @@ def _give_way(
         ]
         ids = dict.fromkeys(receipt.id for _, receipt in came if receipt.id)
         is_repeated = any(draft.hash == memory.hash and receipt.id for draft, receipt in came)
-        stays = not is_repeated and not places.isdisjoint(distilled.undecided)
+        stays = not is_repeated and (memory.id in lost or not places.isdisjoint(distilled.undecided))
         row = replace(
             memory,
             state="active" if stays else "distilled",

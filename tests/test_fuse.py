@@ -37,6 +37,8 @@ class Columns:
     neighbour: Floats
     exact: Floats
     speaker: Floats
+    fact: Floats
+    date: Floats
 
 
 NAMES = tuple(field.name for field in fields(Columns))
@@ -73,10 +75,10 @@ def test_fused_weighs_each_signal() -> None:
 
 
 def test_signals_add_up() -> None:
-    weights = SignalWeights(1.0, 2.0, 1.0, 0.5, 0.5, 0.25, scale=4.0)
-    # (1·0.5 + 2·0.25 + 1·0.5 + 0.5·1 + 0.5·1 + 0.25·1) / 4 = 2.75 / 4 = 0.6875
+    weights = SignalWeights(1.0, 2.0, 1.0, 0.5, 0.5, 0.25, 1.5, 0.25, scale=5.0)
+    # (1·0.5 + 2·0.25 + 1·0.5 + 0.5·1 + 0.5·1 + 0.25·1 + 1.5·0.4 + 0.25·0.6) / 5 = 3.5 / 5 = 0.7
     strengths = {"semantic": 0.5, "keyword": 0.25, "entity": 0.5, "neighbour": 1.0, "exact": 1.0, "speaker": 1.0}
-    assert relevance_of(weights, **strengths) == pytest.approx(0.6875)
+    assert relevance_of(weights, **strengths, fact=0.4, date=0.6) == pytest.approx(0.7)
 
 
 def test_more_than_the_scale_is_one() -> None:

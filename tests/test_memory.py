@@ -94,7 +94,8 @@ def test_infer_keeps_the_words_findable_and_says_that_they_are_queued(memory: Lo
     assert receipt.status == "queued"
     assert "extraction" in receipt.reason
     assert memory.search("Porto").hits[0].memory.state == "raw"
-    assert memory.stats() == {"raw": 1, "entities": 1, "episodes": 1, "jobs": 1}
+    # Porto, and the user who moved there.
+    assert memory.stats() == {"raw": 1, "entities": 2, "episodes": 1, "jobs": 1}
 
 
 def test_repeating_a_queued_text_queues_no_second_job(memory: LocalMemory) -> None:

@@ -110,7 +110,7 @@ def test_signals_add_up_to_relevance_whoever_raised_a_memory(memory: LocalMemory
     hits = memory.search(QUESTION).hits
     assert {bool(hit.raised_by) for hit in hits} == {True, False}
     for hit in hits:
-        names = ("semantic", "keyword", "entity", "neighbour", "exact", "speaker")
+        names = ("semantic", "keyword", "entity", "neighbour", "exact", "speaker", "fact", "date")
         total = sum(getattr(FUSED, name) * getattr(hit.signals, name) for name in names)
         assert hit.relevance == pytest.approx(total / FUSED.scale, abs=1e-5)
 

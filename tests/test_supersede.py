@@ -14,7 +14,7 @@ from tests.conftest import Opener
 from tests.ollama_server import PATIENCE_S, OllamaServer, Step, facts, failure, kept_back
 from tests.test_queue import answer, assert_gave_way, open_with, operations, texts, wait_for_jobs
 
-GRAZ, TURIN = "The user lives in Graz.", "The user lives in Turin."
+GRAZ, TURIN = "The user's home is in Graz.", "The user's home is in Turin."
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def move(memory: LocalMemory, server: OllamaServer, first: str = "2026-01-05", s
     server.script(facts(GRAZ), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"))
     server.script_aside("verdict", compared("changed", "Graz", "Turin"))
-    memory.add("I live in Graz", observed_at=first)
-    [receipt] = memory.add("I live in Turin", observed_at=second).results
+    memory.add("My home is in Graz", observed_at=first)
+    [receipt] = memory.add("My home is in Turin", observed_at=second).results
     return receipt
 
 
@@ -76,13 +76,13 @@ def test_old_news_that_comes_late_does_not_end_what_came_after_it(memory: LocalM
     server.script(facts(TURIN), facts(GRAZ))
     server.script_aside("items", described("Turin"), described("Graz"))
     server.script_aside("verdict", compared("changed", "Graz", "Turin"))
-    memory.add("I live in Turin", observed_at="2026-05-09")
-    [receipt] = memory.add("I live in Graz", observed_at="2026-01-05").results
+    memory.add("My home is in Turin", observed_at="2026-05-09")
+    [receipt] = memory.add("My home is in Graz", observed_at="2026-01-05").results
     assert receipt.status == "added"
     assert "held until 2026-05-09" in receipt.reason
     assert texts(memory, "active") == [TURIN]
     assert texts(memory, "invalid") == [GRAZ]
-    assert "Earlier: The user lives in Graz.\nLater: The user lives in Turin." in server.asked("verdict")[0]
+    assert "Earlier: The user's home is in Graz.\nLater: The user's home is in Turin." in server.asked("verdict")[0]
     assert [hit.memory.text for hit in memory.search("Where does the user live?", as_of="2026-02-01").hits] == [GRAZ]
 
 
@@ -91,7 +91,10 @@ def test_within_one_conversation_the_later_message_counts(memory: LocalMemory, s
     items = [described("Graz")["items"][0], described("Turin")["items"][0] | {"n": 2}]
     server.script_aside("items", {"items": items})
     server.script_aside("verdict", compared("changed", "Graz", "Turin"))
-    said = [{"role": "user", "content": text} for text in ("I live in Graz, my old home", "I live in Turin these days")]
+    said = [
+        {"role": "user", "content": text}
+        for text in ("My home is in Graz, my old home", "My home is in Turin these days")
+    ]
     receipts = memory.add(messages=said).results
     assert [receipt.status for receipt in receipts] == ["added", "replaced"]
     assert texts(memory) == [TURIN]
@@ -135,8 +138,8 @@ def test_a_comparison_that_is_none_keeps_both(memory: LocalMemory, server: Ollam
     server.script(facts(GRAZ), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"))
     server.script_aside("verdict", step)
-    memory.add("I live in Graz")
-    assert memory.add("I live in Turin").results[0].status == "added"
+    memory.add("My home is in Graz")
+    assert memory.add("My home is in Turin").results[0].status == "added"
     assert texts(memory) == [GRAZ, TURIN]
 
 
@@ -145,11 +148,11 @@ def test_a_model_removed_between_the_calls_loses_nothing_and_keeps_nothing_by_ha
 ) -> None:
     server.script(facts(GRAZ), kept_back(facts(GRAZ)))
     server.script_aside("items", failure(404, {"error": "model 'tiny' not found"}), described("Graz"))
-    [receipt] = memory.add("I live in Graz").results
-    assert (receipt.status, receipt.text) == ("queued", "I live in Graz")
+    [receipt] = memory.add("My home is in Graz").results
+    assert (receipt.status, receipt.text) == ("queued", "My home is in Graz")
     assert "Ollama has no model 'tiny'" in receipt.reason
     server.wait_until_held()
-    assert texts(memory, *STATES) == ["I live in Graz"]
+    assert texts(memory, *STATES) == ["My home is in Graz"]
     assert facts_of_types(memory.stores.log, "ana", ["home"]) == []
     assert [hit.memory.id for hit in memory.search("Where does the user live?").hits] == [receipt.id]
     server.release()
@@ -167,7 +170,7 @@ def test_another_users_truth_does_not_end_mine(open_memory: Opener, server: Olla
     theirs = open_with(open_memory, server, user_id="ben")
     server.script(facts(GRAZ))
     server.script_aside("items", described("Graz"))
-    [receipt] = theirs.add("I live in Graz").results
+    [receipt] = theirs.add("My home is in Graz").results
     assert receipt.status == "added"
     assert len(server.asked("verdict")) == 1
 
@@ -179,17 +182,17 @@ def test_what_was_deleted_meanwhile_is_not_ended_and_does_not_come_back(
     server.script(facts(GRAZ), facts(TURIN), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"), described("Turin"))
     server.script_aside("verdict", kept_back(answer(json.dumps(compared("changed", "Graz", "Turin")))))
-    memory.add("I live in Graz")
+    memory.add("My home is in Graz")
     [graz] = memory.list()
     with ThreadPoolExecutor() as elsewhere:
-        adding = elsewhere.submit(memory.add, "I live in Turin")
+        adding = elsewhere.submit(memory.add, "My home is in Turin")
         server.wait_until_held()
         memory.delete(graz.id)
         server.release()
         [receipt] = adding.result(PATIENCE_S).results
     assert (receipt.status, receipt.replaced_id, receipt.text) == ("added", "", TURIN)
     words, deleted = sorted(memory.list(states=["deleted"]), key=lambda record: record.id)
-    assert (words.text, words.superseded_by) == ("I live in Graz", graz.id)
+    assert (words.text, words.superseded_by) == ("My home is in Graz", graz.id)
     assert (deleted.id, deleted.invalid_at, deleted.superseded_by) == (graz.id, None, "")
     assert operations(memory, graz.id) == ["distil", "delete"]
     assert texts(memory, "active", "raw", "invalid") == [TURIN]
@@ -222,8 +225,8 @@ def test_a_secret_in_a_known_note_does_not_reach_the_comparison(memory: LocalMem
 def test_what_holds_for_a_while_does_not_end_what_holds_for_good(memory: LocalMemory, server: OllamaServer) -> None:
     server.script(facts(GRAZ), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"))
-    memory.add("I live in Graz")
-    assert memory.add("I live in Turin", expires_at="2027-01-01").results[0].status == "added"
+    memory.add("My home is in Graz")
+    assert memory.add("My home is in Turin", expires_at="2027-01-01").results[0].status == "added"
     assert server.asked("verdict") == []
     assert texts(memory) == [GRAZ, TURIN]
 
@@ -233,7 +236,7 @@ def test_what_a_merged_statement_ended_leads_to_the_one_that_stays(memory: Local
     memory.add(old, infer=False, observed_at="2026-01-01")
     memory.add(new, infer=False, observed_at="2026-02-01")
     server.script(facts("The user's rent is now 920 euros a month."))
-    server.script_aside("verdict", compared("changed", "850", "920"), compared("same", "920", "920"))
+    server.script_aside("verdict", compared("same", "920", "920"))
     [receipt] = memory.add("My rent is now 920 euros a month", observed_at="2026-03-01").results
     [kept] = memory.list()
     assert (receipt.status, receipt.id, kept.text) == ("merged", kept.id, new)
@@ -245,12 +248,12 @@ def test_what_a_merged_statement_ended_leads_to_the_one_that_stays(memory: Local
 
 
 def test_nothing_ends_before_it_began(memory: LocalMemory, server: OllamaServer) -> None:
-    server.script(facts(TURIN), facts("The user's home is in Turin."), facts(GRAZ))
+    server.script(facts(TURIN), facts("The user is at home in Turin."), facts(GRAZ))
     server.script_aside("items", described("Turin"), described("Turin"), described("Graz"))
     server.script_aside("verdict", compared("same", "Turin", "Turin"), compared("changed", "Graz", "Turin"))
-    memory.add("I live in Turin", observed_at="2026-06-01")
-    assert memory.add("My home is in Turin", observed_at="2026-01-01").results[0].status == "merged"
-    [receipt] = memory.add("I live in Graz", observed_at="2026-03-01").results
+    memory.add("My home is in Turin", observed_at="2026-06-01")
+    assert memory.add("I am at home in Turin", observed_at="2026-01-01").results[0].status == "merged"
+    [receipt] = memory.add("My home is in Graz", observed_at="2026-03-01").results
     [graz] = memory.list(states=["invalid"])
     assert "held until 2026-06-01" in receipt.reason
     assert graz.invalid_at is not None
@@ -260,7 +263,7 @@ def test_nothing_ends_before_it_began(memory: LocalMemory, server: OllamaServer)
 @pytest.mark.parametrize(
     ("said", "statement"),
     [
-        ("I do not live in Graz", "The user does not live in Graz."),
+        ("My home is not in Graz", "The user's home is not in Graz."),
         ("I lived in Graz until 2019", "The user lived in Graz until 2019."),
     ],
 )
@@ -280,19 +283,19 @@ def test_many_other_peoples_homes_do_not_hide_the_users_own(memory: LocalMemory,
     server.script_aside("items", described("Graz"), *[described("Bonn", subject=name) for name in names])
     server.script_aside("items", described("Turin"))
     server.script_aside("verdict", compared("changed", "Graz", "Turin"))
-    memory.add("I live in Graz")
+    memory.add("My home is in Graz")
     for home in homes:
         memory.add(home)
-    assert memory.add("I live in Turin").results[0].status == "replaced"
+    assert memory.add("My home is in Turin").results[0].status == "replaced"
 
 
 def test_a_receipt_says_how_long_it_held_as_the_row_does(memory: LocalMemory, server: OllamaServer) -> None:
-    server.script(facts(TURIN), facts("The user's home is in Turin."), facts(GRAZ))
+    server.script(facts(TURIN), facts("The user is at home in Turin."), facts(GRAZ))
     server.script_aside("items", described("Turin"), described("Turin"), described("Graz"))
     server.script_aside("verdict", compared("same", "Turin", "Turin"), compared("changed", "Graz", "Turin"))
-    memory.add("I live in Turin", observed_at="2026-05-09")
-    memory.add("My home is in Turin", observed_at="2026-03-01")
-    [receipt] = memory.add("I live in Graz", observed_at="2026-01-05").results
+    memory.add("My home is in Turin", observed_at="2026-05-09")
+    memory.add("I am at home in Turin", observed_at="2026-03-01")
+    [receipt] = memory.add("My home is in Graz", observed_at="2026-01-05").results
     [graz] = memory.list(states=["invalid"])
     assert graz.invalid_at is not None
     assert f"held until {graz.invalid_at.date()}" in receipt.reason
@@ -303,9 +306,9 @@ def test_news_that_comes_late_does_not_end_what_was_said_again_since(memory: Loc
     server.script(facts(GRAZ), facts(GRAZ), facts(TURIN))
     server.script_aside("items", described("Graz"), described("Turin"))
     server.script_aside("verdict", compared("changed", "Turin", "Graz"))
-    memory.add("I live in Graz", observed_at="2026-01-05")
-    assert memory.add("Yes, I still live in Graz", observed_at="2026-06-01").results[0].status == "duplicate"
-    [receipt] = memory.add("I live in Turin", observed_at="2026-03-01").results
+    memory.add("My home is in Graz", observed_at="2026-01-05")
+    assert memory.add("Yes, Graz is still home", observed_at="2026-06-01").results[0].status == "duplicate"
+    [receipt] = memory.add("My home is in Turin", observed_at="2026-03-01").results
     assert texts(memory) == [GRAZ]
     assert "held until 2026-06-01" in receipt.reason
 
