@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Container
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from .mentions import find_mentions
-from .records import Draft, Episode, Message, State
+from .records import Draft, Episode, Mention, Message, State
 from .text import content_hash, detect_language, languages_for, lemmas
 
 
@@ -22,6 +22,27 @@ def verbatim(episode: Episode, *, languages: Counter[str], known_names: Containe
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is read out of a text without a model."""
+
+    lemmas: str
+    hash: str
+    language: str
+    mentions: tuple[Mention, ...]
+
+
+def words_of(text: str, languages: Counter[str], known_names: Container[str]) -> Words:
+    """The words of a text and the names in it; `languages` counts the user's memories by language."""
+    chosen = languages_for(languages, text)
+    return Words(
+        lemmas=lemmas(text, chosen),
+        hash=content_hash(text),
+        language=detect_language(text),
+        mentions=find_mentions(text, known_names, chosen),
+    )
+
+
 def draft_of(
     sources: tuple[int, ...],
     message: Message,
@@ -35,11 +56,5 @@ def draft_of(
     draft = Draft(sources, message, text, "", "", "", episode.kind, state, (), episode.about)
     if not text.strip():
         return replace(draft, ignored_because="the text is empty")
-    chosen = languages_for(languages, text)
-    return replace(
-        draft,
-        lemmas=lemmas(text, chosen),
-        hash=content_hash(text),
-        language=detect_language(text),
-        mentions=find_mentions(text, known_names, chosen),
-    )
+    words = words_of(text, languages, known_names)
+    return replace(draft, lemmas=words.lemmas, hash=words.hash, language=words.language, mentions=tuple(words.mentions))
