@@ -223,6 +223,20 @@ def filters_of(given: Filters | Mapping[str, Any] | None) -> Filters:
     )
 
 
+def pairs_of(name: str, given: Sequence[str] | None) -> dict[str, Any]:
+    """KEY=VALUE pairs; a value that is JSON (12, true, [1]) is taken as such, everything else as text."""
+    found: dict[str, Any] = {}
+    for pair in given or ():
+        key, separator, value = pair.partition("=")
+        if not separator or not key:
+            raise InvalidInputError(f"{name} {pair!r} is not KEY=VALUE", hint=f"write {name} project=apollo")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
+
+
 def metadata_of(value: Mapping[str, Any] | None) -> dict[str, Any]:
     """A JSON object of at most `MAX_METADATA_BYTES`, as a copy."""
     if not value:
