@@ -12,7 +12,7 @@ from .stores import Stores
 from .trail import TOLD_FIELDS, Event
 
 # Of a memory that is new, what it began with.
-_BEGAN_WITH = ("text", "state", "kind", "importance", "observed_at")
+_BEGAN_WITH = ("text", "state", "kind", "importance")
 _IN_CHAIN = ("active", "raw", "invalid", "deleted")
 
 
@@ -92,7 +92,9 @@ def _entry(
 def _changes(event: Event, names: Mapping[str, Mapping[str, Any]]) -> tuple[FieldChange, ...]:
     after = event.after or {}
     if event.before is None:
-        return tuple(FieldChange(name, None, after[name]) for name in _BEGAN_WITH if name in after)
+        is_late = after.get("observed_at", "")[:10] != event.at.date().isoformat()
+        names_told = (*_BEGAN_WITH, "observed_at") if is_late else _BEGAN_WITH
+        return tuple(FieldChange(name, None, after[name]) for name in names_told if name in after)
     found = [
         FieldChange(name, event.before.get(name), after.get(name))
         for name in TOLD_FIELDS

@@ -92,6 +92,8 @@ def memory_payload(memory: Memory) -> dict[str, Any]:
         "speaker": memory.speaker,
         "run": memory.run_id,
         "language": memory.language,
+        "importance": memory.importance,
+        "model": memory.model,
         "observed_at": memory.observed_at.isoformat(),
         "created_at": memory.created_at.isoformat(),
         "expires_at": memory.expires_at.isoformat() if memory.expires_at else "",

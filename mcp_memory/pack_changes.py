@@ -152,6 +152,8 @@ def _related_line(how: str, related: Related) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_value, value)) or "none"
     return quote(_clipped(value)) if isinstance(value, str) else str(value)
 
 

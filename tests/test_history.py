@@ -30,7 +30,6 @@ def test_each_change_tells_what_differs_who_did_it_and_when(memory: LocalMemory,
     assert (added.operation, added.client, added.at.date().isoformat()) == ("add", "python", "2026-06-15")
     assert {change.name: change.after for change in added.changes} == {
         "text": "Greta Hansen keeps bees", "state": "active", "kind": "note", "importance": 0.5,
-        "observed_at": "2026-06-15T12:00:00+00:00",
     }  # fmt: skip
     assert (updated.operation, updated.client) == ("update", "claude-code")
     assert {change.name: (change.before, change.after) for change in updated.changes} == {
