@@ -26,7 +26,7 @@ def history(memory_id: str, owner: Owner, stores: Stores) -> History:
     memory = find(memory_id, owner.user_id, log)
     events = trail.events_of(log, memory_ids=[memory.id])
     present = {fact.id: fact for fact in facts_of_memories(log, [memory.id]).get(memory.id, ())}
-    of_facts = _events_of_facts(memory, list(present), events, owner, stores)
+    of_facts = _events_of_facts(memory, list(present), events, stores)
     undone = trail.undone_by(trail.touches_of(log, [memory.id], list({event.fact_id for event in of_facts})))
     names = trail.last_entities(log, {each for event in events for each in _linked(event)})
     entries = [_entry(event, of_facts, undone, names) for event in events]
@@ -48,17 +48,11 @@ def history(memory_id: str, owner: Owner, stores: Stores) -> History:
     )
 
 
-def _events_of_facts(
-    memory: Memory, present: Sequence[str], events: Sequence[Event], owner: Owner, stores: Stores
-) -> list[Event]:
+def _events_of_facts(memory: Memory, present: Sequence[str], events: Sequence[Event], stores: Stores) -> list[Event]:
     """The events of the facts of a memory, also of those that an undone change took with it."""
-    ids = dict.fromkeys(present)
-    for change_id in dict.fromkeys(event.change_id for event in events):
-        for event in trail.events_of_change(stores.log, owner.user_id, change_id):
-            row = event.after or event.before
-            if event.fact_id and row and row["memory_id"] == memory.id:
-                ids[event.fact_id] = None
-    return trail.events_of(stores.log, fact_ids=list(ids))
+    changes = dict.fromkeys(event.change_id for event in events if event.operation not in SIGHTINGS)
+    touched = trail.facts_touched(stores.log, memory.id, list(changes))
+    return trail.events_of(stores.log, fact_ids=list(dict.fromkeys([*present, *touched])))
 
 
 def _firsts(events: Sequence[Event]) -> list[Event]:

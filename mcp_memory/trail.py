@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, literal_column, select
 
 from .changes import batches
 from .log import Log
@@ -13,6 +13,8 @@ from .records import SIGHTINGS, Entity, Fact, Memory
 from .schema import aliases, entities, entity_links, events, facts, memories
 
 _UNDO_OF = "undo of "
+# Written out: without this condition the indices of facts and entities, which leave others out, are not used.
+_NONE: ColumnElement[str] = literal_column("''")
 # What a history tells of; the others follow from these, or are the log's own.
 TOLD_FIELDS = (
     "text", "state", "kind", "about", "importance", "observed_at", "valid_from", "invalid_at", "expires_at",
@@ -70,9 +72,23 @@ def events_of(log: Log, *, memory_ids: Sequence[str] = (), fact_ids: Sequence[st
     with log.reading() as connection:
         for column, ids in ((events.c.memory_id, memory_ids), (events.c.fact_id, fact_ids)):
             for part in batches(ids):
-                rows = connection.execute(select(*_COLUMNS).where(column.in_(part)))
+                rows = connection.execute(select(*_COLUMNS).where(column.in_(part), column != _NONE))
                 found += [Event(**row) for row in rows.mappings()]
     return sorted(found, key=lambda event: event.sequence)
+
+
+def facts_touched(log: Log, memory_id: str, change_ids: Sequence[str]) -> list[str]:
+    """The ids of the facts of a memory that some changes touched, also of those that are gone."""
+    found: dict[str, None] = {}
+    with log.reading() as connection:
+        for part in batches(change_ids):
+            rows = connection.execute(
+                select(events.c.fact_id, events.c.before, events.c.after).where(
+                    events.c.change_id.in_(part), events.c.fact_id != _NONE
+                )
+            )
+            found |= {row.fact_id: None for row in rows if (row.after or row.before)["memory_id"] == memory_id}
+    return list(found)
 
 
 def touches_of(log: Log, memory_ids: Sequence[str], fact_ids: Sequence[str]) -> list[Touch]:
@@ -82,7 +98,9 @@ def touches_of(log: Log, memory_ids: Sequence[str], fact_ids: Sequence[str]) -> 
     with log.reading() as connection:
         for column, ids in ((events.c.memory_id, memory_ids), (events.c.fact_id, fact_ids)):
             for part in batches(ids):
-                for row in connection.execute(select(*columns).where(column.in_(part)).order_by(events.c.sequence)):
+                for row in connection.execute(
+                    select(*columns).where(column.in_(part), column != _NONE).order_by(events.c.sequence)
+                ):
                     undoes = row.reason.removeprefix(_UNDO_OF) if row.reason.startswith(_UNDO_OF) else ""
                     touch = Touch(row.sequence, row.change_id, row.at, row.operation, undoes)
                     found.setdefault(row.change_id, touch)
@@ -161,7 +179,7 @@ def last_entities(log: Log, entity_ids: Collection[str]) -> dict[str, Mapping[st
         for part in batches(sorted(entity_ids)):
             rows = connection.execute(
                 select(events.c.entity_id, events.c.before, events.c.after)
-                .where(events.c.entity_id.in_(part))
+                .where(events.c.entity_id.in_(part), events.c.entity_id != _NONE)
                 .order_by(events.c.sequence)
             )
             for entity_id, before, after in rows:
@@ -199,30 +217,31 @@ def present_entities(log: Log, entity_ids: Collection[str]) -> dict[str, set[str
 
 
 def related(log: Log, memory: Memory) -> list[Memory]:
-    """A memory and all that what took whose place leads to from it, in both directions, in order of world time."""
-    found = {memory.id: memory}
-    new = [memory]
+    """A memory, all that took each other's place before and after it, and the words it was read out of; by world time.
+
+    Words lead to everything that was read out of them: they tie no two statements to each other.
+    """
+    leads = select(memories.c.id, memories.c.superseded_by, memories.c.state).where(
+        memories.c.user_id == memory.user_id, memories.c.superseded_by != ""
+    )
+    before: dict[str, set[str]] = {}
+    after: dict[str, set[str]] = {}
+    words: set[str] = set()
     with log.reading() as connection:
-        while new:
-            ids = {identifier for each in new for identifier in each.superseded_by.split()} - found.keys()
-            rows = [
-                dict(row)
-                for part in batches(sorted(ids))
-                for row in connection.execute(
-                    select(memories).where(memories.c.id.in_(part), memories.c.user_id == memory.user_id)
-                ).mappings()
-            ]
-            for each in new:
-                led = memories.c.superseded_by.contains(each.id, autoescape=True)
-                rows += [
-                    dict(row)
-                    for row in connection.execute(
-                        select(memories).where(memories.c.user_id == memory.user_id, led)
-                    ).mappings()
-                ]
-            new = [each for each in {row["id"]: Memory(**row) for row in rows}.values() if each.id not in found]
-            found |= {each.id: each for each in new}
-    return sorted(found.values(), key=lambda each: (each.valid_from or each.observed_at, each.id))
+        for row in connection.execute(leads):
+            others = row.superseded_by.split()
+            if row.state == "distilled":
+                words |= {row.id} if memory.id in others else set()
+                continue
+            after[row.id] = set(others)
+            for other in others:
+                before.setdefault(other, set()).add(row.id)
+    found, new = {memory.id}, {memory.id}
+    while new:
+        new = {each for known in new for each in after.get(known, set()) | before.get(known, set())} - found
+        found |= new
+    rows = log.get_memories(sorted(found | words)).values()
+    return sorted(rows, key=lambda each: (each.valid_from or each.observed_at, each.id))
 
 
 _COLUMNS = tuple(

@@ -88,6 +88,15 @@ def test_there_and_back_again_is_one_chain_in_order_of_time(reading: LocalMemory
     assert f'in turn: [{turin.id}] invalid, 2026-05-09 until 2026-09-01: "{TURIN}"' in lines
 
 
+def test_what_was_read_out_of_the_same_words_is_no_chain(reading: LocalMemory, server: OllamaServer) -> None:
+    server.script(facts("The user keeps bees.", "The user's sister Greta lives in Ghent."))
+    first, second = reading.add("I keep bees, and my sister Greta lives in Ghent").results
+    for each in (first, second):
+        history = reading.history(each.id)
+        assert [related.id for related in history.chain] == [each.id]
+        assert [words.leads_to for words in history.words] == [(first.id, second.id)]
+
+
 def test_what_was_merged_is_told_from_both_sides(reading: LocalMemory, server: OllamaServer) -> None:
     server.script(facts("The user's dog is called Bruno."), facts("The user has a dog named Bruno."))
     server.script_aside("verdict", compared("same", "Bruno", "Bruno"))

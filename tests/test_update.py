@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mcp_memory.errors import InvalidInputError, NotFoundError
+from mcp_memory.errors import InvalidInputError, ModelUnavailableError, NotFoundError
 from mcp_memory.knowledge import facts_of_memories, facts_of_types, get_profile, save_profile
 from mcp_memory.memory import LocalMemory
 from mcp_memory.records import BY_HAND, Profile
@@ -125,8 +125,6 @@ def test_what_is_gone_or_never_was_cannot_be_corrected(memory: LocalMemory) -> N
 def test_without_the_model_a_correction_stands_and_is_found_by_its_words(
     memory: LocalMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mcp_memory.errors import ModelUnavailableError
-
     bees = add(memory, "I keep bees")
 
     def away(*_given: Any) -> Any:
