@@ -14,12 +14,12 @@ from .changes import memory_row
 from .embedding import embed
 from .errors import ConflictError, NotFoundError
 from .ids import canonical
-from .records import SEARCHABLE, Change, Fact, Memory, Owner, Sighting
+from .records import SEARCHABLE, SIGHTINGS, Change, Fact, Memory, Owner, Sighting
 from .reports import Undone, UndoneRow
 from .schema import as_json
 from .store import commit
 from .stores import Stores
-from .trail import Event
+from .trail import Event, Touch
 
 # What every change writes anew.
 _NOT_COMPARED = frozenset(("revision", "updated_at"))
@@ -30,13 +30,14 @@ WORDS_STAY = "word for word, and not read by the language model again"
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """What the events of a change say, and the rows that it touched as they are now."""
+    """What the events of a change say, the rows that it touched as they are now, and all changes that touched them."""
 
     change_id: str
     events: Sequence[Event]
     memories: Mapping[str, Memory]
     facts: Mapping[str, Fact]
     links: Mapping[str, Sequence[str]]
+    touches: Sequence[Touch]
 
 
 def undo(identifier: str, owner: Owner, stores: Stores) -> Undone:
@@ -123,11 +124,12 @@ def _look(change_id: str, owner: Owner, stores: Stores) -> _Before:
         log.get_memories(memory_ids),
         trail.facts_with_ids(log, fact_ids),
         trail.links_of(log, memory_ids),
+        touches,
     )
     stand_ins = _stand_ins(before, owner, stores)
     for event in events:
         if not _is_as_left(event, before, stand_ins):
-            raise _conflict(event, before, stores)
+            raise _conflict(event, before)
     return before
 
 
@@ -137,7 +139,7 @@ def _is_as_left(event: Event, before: _Before, stand_ins: Mapping[str, str]) -> 
         fact = before.facts.get(event.fact_id)
         now = as_json({name: getattr(fact, name) for name in fact.__slots__}) if fact else None
         return _values(now, stand_ins) == _values(event.after, stand_ins)
-    if not event.memory_id or event.before is event.after is None or event.operation in ("sight", "unsight"):
+    if not event.memory_id or event.operation in SIGHTINGS:
         return True
     memory = before.memories.get(event.memory_id)
     if memory is None or event.after is None:
@@ -146,10 +148,15 @@ def _is_as_left(event: Event, before: _Before, stand_ins: Mapping[str, str]) -> 
     if "entities" in left:
         now["entities"] = before.links.get(memory.id, ())
     now = _values(now, stand_ins)
-    # Words that came back, of which no job is left to read them.
-    if (left["state"], now["state"]) == ("raw", "active"):
+    if (left["state"], now["state"]) == ("raw", "active") and _was_undone(memory, before):
+        # Words that came back, of which no job is left to read them.
         now["state"] = "raw"
     return left == now
+
+
+def _was_undone(memory: Memory, before: _Before) -> bool:
+    """Whether what wrote a memory last was an undo."""
+    return any(touch.undoes for touch in before.touches if touch.change_id == memory.revision)
 
 
 def _values(row: Mapping[str, Any] | None, stand_ins: Mapping[str, str]) -> dict[str, Any]:
@@ -163,14 +170,10 @@ def _values(row: Mapping[str, Any] | None, stand_ins: Mapping[str, str]) -> dict
     return values
 
 
-def _conflict(event: Event, before: _Before, stores: Stores) -> ConflictError:
-    touches = trail.touches_of(
-        stores.log,
-        [each.memory_id for each in before.events if each.memory_id],
-        [each.fact_id for each in before.events if each.fact_id],
-    )
+def _conflict(event: Event, before: _Before) -> ConflictError:
     last = before.events[-1].sequence
-    later = [touch for touch in reversed(trail.standing(touches)) if touch.sequence > last]
+    standing = [touch for touch in trail.standing(before.touches) if touch.operation not in SIGHTINGS]
+    later = [touch for touch in reversed(standing) if touch.sequence > last]
     what = f"memory {event.memory_id!r}" if event.memory_id else f"fact {event.fact_id!r}"
     message = f"{what} is no longer as change {before.change_id!r} left it"
     if not later:
@@ -266,11 +269,11 @@ def _with_names(change: Change, events: Sequence[Event], stores: Stores) -> Chan
     named = needed | {event.entity_id for event in events if event.entity_id}
     present = trail.present_entities(stores.log, named)
     told = trail.last_entities(stores.log, needed - present.keys())
-    aliases = [(identifier, *alias) for identifier, row in told.items() for alias in row["aliases"]]
+    aliases = [(identifier, *alias) for identifier, row in told.items() for alias in row.get("aliases", ())]
     gone_aliases: list[tuple[str, str]] = []
     for event in events:
         if event.operation == "entity" and event.before and event.after and event.entity_id in present:
-            was, is_now = ({tuple(alias) for alias in row["aliases"]} for row in (event.before, event.after))
+            was, is_now = ({tuple(alias) for alias in row.get("aliases", ())} for row in (event.before, event.after))
             gone_aliases += [(event.entity_id, key) for _, key in is_now - was if key in present[event.entity_id]]
             aliases += [(event.entity_id, *alias) for alias in was - is_now]
     taken = trail.bearers(stores.log, user_id, {key for _, _, key in aliases})
@@ -307,7 +310,7 @@ def _told(before: _Before, change: Change, lag: str) -> Undone:
     return Undone(
         change.id,
         before.change_id,
-        next((name for name in operations if name not in ("sight", "unsight")), "add"),
+        next((name for name in operations if name not in SIGHTINGS), "add"),
         first.at,
         tuple(rows),
         len(change.facts) + len(change.gone_facts),

@@ -225,6 +225,33 @@ def test_later_changes_that_stand_in_the_way_are_named_the_latest_first(memory: 
         memory.undo(undone.change_id)
 
 
+def test_what_was_met_again_since_is_not_in_the_way_and_is_not_named(memory: LocalMemory, clock: Clock) -> None:
+    bees = add(memory, "I keep bees", observed_at="2026-01-01")
+    added = last_change(memory, bees)
+    memory.add("I keep bees", infer=False, observed_at="2026-03-01")
+    changed = memory.update(bees, importance=0.9).change_id
+    with pytest.raises(ConflictError, match=f"since then came {changed} .update, 2026-06-15. .undo that first"):
+        memory.undo(added)
+    memory.undo(changed)
+    assert memory.undo(added).rows[0].state == "deleted"
+
+
+def test_waiting_words_that_were_given_again_to_be_kept_are_not_undone_with_their_first_add(
+    memory: LocalMemory,
+) -> None:
+    [receipt] = memory.add("I keep bees").results
+    added = last_change(memory, receipt.id)
+    memory.add("I keep bees", infer=False)
+    kept = last_change(memory, receipt.id)
+    with pytest.raises(ConflictError, match=f"since then came {kept} .add"):
+        memory.undo(added)
+    memory.undo(kept)
+    # Their job waits as before.
+    assert memory.get(receipt.id).state == "raw"
+    memory.undo(added)
+    assert memory.stats()["jobs"] == 0
+
+
 def test_what_is_undone_twice_is_told_how_to_have_it_back(memory: LocalMemory) -> None:
     change = last_change(memory, add(memory, "I keep bees"))
     undone = memory.undo(change)
