@@ -21,7 +21,7 @@ from . import errors
 from .errors import InvalidInputError, McpMemoryError
 from .records import AddResult, DeleteResult, OnProgress, RateResult, SearchResult
 from .records import Memory as Record
-from .reports import BackupResult, Check, Rebuilt, Verification
+from .reports import BackupResult, Check, History, Rebuilt, Undone, Updated, Verification, WhyNot
 from .settings import as_table
 from .turns import Turn
 
@@ -39,6 +39,11 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "search": TypeAdapter(SearchResult),
     "list": TypeAdapter(list[Record]),
     "delete": TypeAdapter(DeleteResult),
+    "get": TypeAdapter(Record),
+    "update": TypeAdapter(Updated),
+    "history": TypeAdapter(History),
+    "undo": TypeAdapter(Undone),
+    "why_not": TypeAdapter(WhyNot),
     "rate": TypeAdapter(RateResult),
     "stats": TypeAdapter(dict[str, int]),
     "settings": TypeAdapter(list[tuple[str, str, str]]),
@@ -50,7 +55,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
 }
 # Of all clients together, each of whom asks one thing at a time.
 _THREADS = anyio.CapacityLimiter(256)
-_CHANGES = frozenset({"add", "delete", "rate"})
+_CHANGES = frozenset({"add", "delete", "update", "undo", "rate"})
 # Those that say how far they are.
 _LONG = frozenset({"verify", "rebuild"})
 _TELL_EVERY_S = 0.1

@@ -39,6 +39,7 @@ def apply_waiting(stores: Stores) -> None:
 def _write(group: Group, tables: Tables) -> None:
     memories = [row for row in group.memories.values() if row]
     entities = [row for row in group.entities.values() if row]
+    tables.delete_memories(sorted(group.outdated))
     tables.put_memories([memory for memory, _ in memories], {memory.id: vectors for memory, vectors in memories})
     tables.put_entities([entity for entity, _ in entities], {entity.id: vector for entity, vector in entities})
     tables.delete_memories([identifier for identifier, row in group.memories.items() if row is None])

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import case, func, or_, select, update
+from sqlalchemy import Connection, case, func, or_, select, update
 
 from .changes import WINDOW_SIZE
 from .log import Log
-from .records import Episode, Job, JobTask, Memory, Message, Owner
-from .schema import episodes, jobs, memories
+from .records import BY_HAND, Episode, Job, JobTask, Memory, Message, Owner
+from .schema import episodes, events, jobs, memories
 from .text import content_hash
 
 # No job is put off for longer.
@@ -52,6 +52,13 @@ def is_waiting(log: Log, job_id: str) -> bool:
     """Whether a job has not been done, given up or cancelled."""
     with log.reading() as connection:
         return connection.scalar(select(jobs.c.state).where(jobs.c.id == job_id)) == "waiting"
+
+
+def is_episode_waiting(log: Log, episode_id: str) -> bool:
+    """Whether a job waits to read an episode."""
+    with log.reading() as connection:
+        of_episode = select(jobs.c.id).where(jobs.c.episode_id == episode_id, jobs.c.state == "waiting")
+        return connection.scalar(of_episode.limit(1)) is not None
 
 
 def is_to_be_read(log: Log, episode: Episode, task: JobTask) -> bool:
@@ -146,7 +153,7 @@ def raw_rows(log: Log, episode_id: str) -> dict[Said, Memory]:
 
 
 def forgotten_in(log: Log, episode: Episode) -> set[int]:
-    """The places of the messages of an episode that the user has deleted, or of which a statement was deleted.
+    """The places of messages of an episode that the user deleted or corrected, or of which a statement was deleted.
 
     Ids tell what came later: they are ordered where clocks are not.
     """
@@ -165,7 +172,7 @@ def forgotten_in(log: Log, episode: Episode) -> set[int]:
             select(memories.c.id, memories.c.revision).where(memories.c.id.in_(came), memories.c.state == "deleted")
         )
         deleted_at = {row.id: row.revision for row in deleted}
-    gone = set()
+        gone = _corrected_in(connection, episode)
     for row in rows:
         deletions = [deleted_at[i] for i in row.superseded_by.split() if i in deleted_at]
         deletions += [row.revision] if row.state == "deleted" else []
@@ -173,6 +180,16 @@ def forgotten_in(log: Log, episode: Episode) -> set[int]:
         if deletions and (row.episode_id == episode.id or max(deletions) > episode.id):
             gone.add((row.hash, row.speaker))
     return {place for place, key in enumerate(keys) if key in gone}
+
+
+def _corrected_in(connection: Connection, episode: Episode) -> set[Said]:
+    """What waited in an episode until a person put other words in its place, or kept it as it was."""
+    before = connection.scalars(
+        select(events.c.before)
+        .join(memories, memories.c.id == events.c.memory_id)
+        .where(memories.c.episode_id == episode.id, memories.c.prompt == BY_HAND, events.c.operation == "update")
+    )
+    return {(row["hash"], row["speaker"]) for row in before if row["state"] == "raw"}
 
 
 def said_in(message: Message) -> Said:

@@ -70,8 +70,10 @@ def write(connection: Connection, change: Change) -> Written:
         link = and_(entity_links.c.memory_id == memory_id, entity_links.c.entity_id == entity_id)
         connection.execute(delete(entity_links).where(link))
     touched |= _unlink(connection, [memory.id for memory in change.memories if memory.state not in SEARCHABLE])
-    _forget(connection, [memory for memory in change.memories if memory.state == "deleted"])
-    _drop_profile(connection, change)
+    _forget(
+        connection, [*(memory for memory in change.memories if memory.state == "deleted"), *_corrected(change, known)]
+    )
+    _drop_profile(connection, change, known)
     if change.finished_job:
         # A change that finishes a job says why when the job was given up.
         state = "failed" if change.reason else "done"
@@ -89,8 +91,17 @@ def _unlink(connection: Connection, memory_ids: Sequence[str]) -> set[str]:
     return lost
 
 
+def _corrected(change: Change, known: Mapping[str, Any]) -> list[Memory]:
+    """Memories as they were before a person put other words in their place, or took them from who was to read them."""
+    if change.operation != "update":
+        return []
+    now = {memory.id: (memory.text, memory.state) for memory in change.memories if memory.id in known}
+    before = [Memory(**known[identifier]) for identifier in now]
+    return [memory for memory in before if (memory.text, memory.state) != now[memory.id]]
+
+
 def _forget(connection: Connection, gone: Sequence[Memory]) -> None:
-    """Remove what else speaks of deleted memories.
+    """Remove what else speaks of deleted memories, and of corrected ones with their former words.
 
     The next extraction reads the message window, and a waiting job reads its episode: neither may bring back
     what was deleted.
@@ -154,9 +165,10 @@ def _validity(row: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]
     return row["valid_from"], row["invalid_at"] if row["closed_at"] else None
 
 
-def _drop_profile(connection: Connection, change: Change) -> None:
-    """Drop a profile that was made of memories which have ended or gone."""
+def _drop_profile(connection: Connection, change: Change, known: Mapping[str, Any]) -> None:
+    """Drop a profile that was made of memories which have ended or gone, or say something else now."""
     gone = {memory.id for memory in change.memories if memory.state not in ("active", "raw")}
+    gone |= {memory.id for memory in change.memories if memory.id in known and known[memory.id]["text"] != memory.text}
     of_user = profiles.c.user_id == change.owner.user_id
     used = connection.scalar(select(profiles.c.memory_ids).where(of_user)) if gone else None
     if used and gone & set(used):

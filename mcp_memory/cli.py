@@ -1,6 +1,5 @@
 """The command line: the same operations as the tools, for people and for scripts (`--json`)."""
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +10,17 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from . import __version__, backup_commands, engine_commands, folder_commands, models, pack
+from . import (
+    __version__,
+    backup_commands,
+    engine_commands,
+    folder_commands,
+    history_commands,
+    inputs,
+    models,
+    pack,
+)
 from .console import Json, busy, failing_clearly, out, print_json, reach_memory, shown_while
-from .errors import InvalidInputError
 from .memory import LocalMemory
 from .remote import RemoteMemory
 
@@ -31,6 +38,7 @@ app.command()(backup_commands.restore)
 app.add_typer(models.app, name="models")
 app.add_typer(engine_commands.app, name="engine")
 folder_commands.add_to(app)
+history_commands.add_to(app)
 
 About = Annotated[str, typer.Option(help="Only about: user or agent.")]
 Kind = Annotated[str, typer.Option(help="Only this kind: fact, preference, event, plan, procedure, message, note.")]
@@ -97,7 +105,7 @@ def add(
             run_id=run_id,
             observed_at=observed_at,
             expires_at=expires_at,
-            metadata=_pairs(meta),
+            metadata=inputs.pairs_of("--meta", meta),
         )
     if as_json:
         print_json(pack.add_payload(result))
@@ -297,19 +305,6 @@ def _memory(doing: str, *, catching_up: bool = False) -> Iterator[LocalMemory | 
 
 def _filters(about: str, kind: str, agent: str, since: str, until: str, meta: list[str] | None) -> dict[str, Any]:
     return {
-        "about": about, "kind": kind, "agent": agent, "since": since, "until": until, "metadata": _pairs(meta)
+        "about": about, "kind": kind, "agent": agent, "since": since, "until": until,
+        "metadata": inputs.pairs_of("--meta", meta),
     }  # fmt: skip
-
-
-def _pairs(given: list[str] | None) -> dict[str, Any]:
-    """KEY=VALUE pairs; a value that is JSON (12, true, [1]) is taken as such, everything else as text."""
-    found: dict[str, Any] = {}
-    for pair in given or ():
-        key, separator, value = pair.partition("=")
-        if not separator or not key:
-            raise InvalidInputError(f"--meta {pair!r} is not KEY=VALUE", hint="write --meta project=apollo")
-        try:
-            found[key] = json.loads(value)
-        except ValueError:
-            found[key] = value
-    return found

@@ -32,7 +32,7 @@ class NotFoundError(McpMemoryError):
 
 
 class ConflictError(McpMemoryError):
-    """The data folder was written with settings that differ from the present ones."""
+    """What there is differs from what was taken for granted: the folder's model, or rows that an undo is to change."""
 
     code = "conflict"
 

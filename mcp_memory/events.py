@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from . import schema
 from .changes import Written, batches, facts_by_id, rows_by_id
-from .records import Change
+from .records import SIGHTINGS, Change
 from .schema import aliases, entities, entity_links, events, facts
 
 Rows = Mapping[str, dict[str, Any]]
@@ -71,11 +71,12 @@ def write(connection: Connection, change: Change, was: Seen, written: Written) -
     rows += [
         shared
         | {
-            "operation": "sight",
+            "operation": operation,
             "memory_id": sighting.memory_id,
             "after": {"observed_at": sighting.observed_at.isoformat()},
         }
-        for sighting in change.sightings
+        for operation, sightings in zip(SIGHTINGS, (change.sightings, change.unsightings), strict=True)
+        for sighting in sightings
     ]
     rows += [
         shared | {"fact_id": key, "before": was.facts.get(key), "after": now.facts.get(key)}
@@ -94,6 +95,17 @@ def write(connection: Connection, change: Change, was: Seen, written: Written) -
     if rows:
         connection.execute(insert(events), rows)
     return connection.scalar(select(func.max(events.c.sequence))) or 0
+
+
+def reworded(change: Change, was: Seen) -> frozenset[str]:
+    """The known memories of a change of which anything that is embedded is another now."""
+    return frozenset(
+        memory.id
+        for memory in change.memories
+        if (before := was.memories.get(memory.id))
+        and (memory.text, memory.speaker, memory.observed_at.isoformat())
+        != (before["text"], before["speaker"], before["observed_at"])
+    )
 
 
 def _seen(

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Container, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from .claims import claims_of_draft, mentions_of
 from .mentions import find_mentions
-from .records import Claim, Draft, Episode, Message, State
+from .records import Claim, Draft, Episode, Mention, Message, State
 from .text import content_hash, detect_language, languages_for, lemmas
 
 
@@ -21,7 +21,31 @@ def verbatim(episode: Episode, *, languages: Counter[str], known_names: Containe
         draft_of((place,), message, message.content, episode, state, languages, known_names)
         for place, message in enumerate(episode.messages)
     ]
-    return [with_claimed(draft, claims_of_draft(draft, episode.observed_at).claims) for draft in drafts]
+    return [
+        replace(draft, mentions=with_claimed(draft.mentions, claims_of_draft(draft, episode.observed_at).claims))
+        for draft in drafts
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is read out of a text without a model."""
+
+    lemmas: str
+    hash: str
+    language: str
+    mentions: tuple[Mention, ...]
+
+
+def words_of(text: str, languages: Counter[str], known_names: Container[str]) -> Words:
+    """The words of a text and the names in it; `languages` counts the user's memories by language."""
+    chosen = languages_for(languages, text)
+    return Words(
+        lemmas=lemmas(text, chosen),
+        hash=content_hash(text),
+        language=detect_language(text),
+        mentions=find_mentions(text, known_names, chosen),
+    )
 
 
 def draft_of(
@@ -37,20 +61,13 @@ def draft_of(
     draft = Draft(sources, message, text, "", "", "", episode.kind, state, (), episode.about)
     if not text.strip():
         return replace(draft, ignored_because="the text is empty")
-    chosen = languages_for(languages, text)
-    language = detect_language(text)
-    return replace(
-        draft,
-        lemmas=lemmas(text, chosen),
-        hash=content_hash(text),
-        language=language,
-        mentions=find_mentions(text, known_names, chosen),
-    )
+    words = words_of(text, languages, known_names)
+    return replace(draft, lemmas=words.lemmas, hash=words.hash, language=words.language, mentions=words.mentions)
 
 
-def with_claimed(draft: Draft, claims: Iterable[Claim]) -> Draft:
-    """A draft that also mentions what its claims are about: the user, "the user's sister"."""
-    found = {mention.key: mention for mention in draft.mentions}
+def with_claimed(mentions: Iterable[Mention], claims: Iterable[Claim]) -> tuple[Mention, ...]:
+    """The mentions of a text, and those that its claims are about: the user, "the user's sister"."""
+    found = {mention.key: mention for mention in mentions}
     for mention in mentions_of(claims):
         found.setdefault(mention.key, mention)
-    return replace(draft, mentions=tuple(found.values()))
+    return tuple(found.values())

@@ -74,6 +74,20 @@ class Gazetteer:
         for rows in self._rows.values():
             rows.discard(row)
 
+    def take_link(self, entity_id: str, row: int) -> None:
+        """Note that a memory does not name an entity any more."""
+        if entity_id in self._rows:
+            self._rows[entity_id].discard(row)
+
+    def take_key(self, entity_id: str, key: str) -> None:
+        """Find an entity under a key no longer, unless it is that of its name; unknown ones are fine."""
+        entity = self.entities.get(entity_id)
+        if entity and key != entity.name_key and key in self._keys[entity_id]:
+            self._keys[entity_id].discard(key)
+            self._by_key[key].remove(entity_id)
+            if not self._by_key[key]:
+                del self._by_key[key]
+
     def by_key(self, key: str) -> Entity | None:
         """The entity with this name or alias."""
         return self.entities[self._by_key[key][0]] if key in self._by_key else None

@@ -54,7 +54,7 @@ class UserIndex:
         self._columns: dict[str, NDArray[Any]] = {
             **{name: np.zeros(0, dtype=np.int64) for name in _TIMES},
             **{name: np.zeros(0, dtype=np.int32) for name in _CODED},
-            **{name: np.zeros(0, dtype=np.int64) for name in ("previous", "next", "n_chars")},
+            **{name: np.zeros(0, dtype=np.int64) for name in ("previous", "next", "position", "n_chars")},
             "importance": np.zeros(0, dtype=np.float32),
             **{name: np.zeros(0, dtype=np.int64) for name in ("rated_at", "useful_at")},
             "rating": np.zeros(0, dtype=np.float32),
@@ -87,7 +87,7 @@ class UserIndex:
     # Writing
 
     def put(self, memory: Memory | Any, forms: Sequence[str], n_chars: int) -> None:
-        """Add a memory, or update the columns of a known one."""
+        """Add a memory, or bring a known one up to date; its vectors are the caller's business."""
         with self.lock:
             row = self.row_of.get(memory.id)
             is_new = row is None
@@ -99,15 +99,27 @@ class UserIndex:
             for name in _CODED:
                 self._columns[name][row] = self._code_of(name, getattr(memory, name))
             self._columns["importance"][row] = memory.importance
+            self._columns["position"][row] = memory.position
+            words = (memory.language, n_chars, list(forms))
+            is_reworded = not is_new and words != self._words(row)
             self._columns["n_chars"][row] = n_chars
             if is_new:
                 self.languages[memory.language] += 1
                 self._languages_of.append(memory.language)
                 self._count_speaker(memory.speaker, int(self._columns["speaker"][row]))
-                self._append_to_thread(row, memory.run_id or memory.episode_id)
-                self._index_words(row)
-                if memory.id in self._ratings:
-                    self.put_rating(self._ratings[memory.id])
+                self._put_into_thread(row, memory.run_id or memory.episode_id)
+            elif is_reworded:
+                self.languages[self._languages_of[row]] -= 1
+                self.languages[memory.language] += 1
+                self._languages_of[row] = memory.language
+                self._forms[row] = forms
+            if is_new or is_reworded:
+                self._index_words_from(row)
+            if is_new and memory.id in self._ratings:
+                self.put_rating(self._ratings[memory.id])
+
+    def _words(self, row: int) -> tuple[str, int, list[str]]:
+        return self._languages_of[row], int(self._columns["n_chars"][row]), list(self._forms[row])
 
     def put_rating(self, rating: Rating) -> None:
         """Take over what the ratings of a memory come to, also of one that is not here (yet, or any more)."""
@@ -140,6 +152,14 @@ class UserIndex:
                 return None
             further = self._extra_vectors[self._extra_rows == row]
             return np.concatenate([self._vectors[row : row + 1], further])
+
+    def drop_vectors(self, memory_id: str) -> None:
+        """Have a memory not found by meaning until it is given other vectors; unknown ids are ignored."""
+        with self.lock:
+            if (row := self.row_of.get(memory_id)) is not None:
+                self._drop_extra(row)
+                self._vectors[row] = 0.0
+                self._columns["has_vector"][row] = False
 
     def _drop_extra(self, row: int) -> None:
         kept = self._extra_rows != row
@@ -203,13 +223,28 @@ class UserIndex:
         self._columns["previous"][row] = self._columns["next"][row] = -1
         return row
 
-    def _append_to_thread(self, row: int, thread: str) -> None:
-        last = self._threads.get(thread, -1)
-        if last >= 0:
-            self._columns["previous"][row] = last
-            self._columns["next"][last] = row
-        self._threads[thread] = row
+    def _put_into_thread(self, row: int, thread: str) -> None:
+        """In order of position: what comes back after a deletion belongs where it was."""
+        following, previous = -1, self._threads.get(thread, -1)
+        while previous >= 0 and self._place(previous) > self._place(row):
+            following, previous = previous, int(self._columns["previous"][previous])
+        self._columns["previous"][row], self._columns["next"][row] = previous, following
+        if previous >= 0:
+            self._columns["next"][previous] = row
+        if following >= 0:
+            self._columns["previous"][following] = row
+        else:
+            self._threads[thread] = row
         self._thread_of.append(thread)
+
+    def _place(self, row: int) -> tuple[int, str]:
+        return int(self._columns["position"][row]), self.ids[row]
+
+    def _index_words_from(self, row: int) -> None:
+        """Index a row, and the next one, in whose context its words stand."""
+        self._index_words(row)
+        if (following := int(self._columns["next"][row])) >= 0:
+            self._index_words(following)
 
     def _index_words(self, row: int) -> None:
         previous = int(self._columns["previous"][row])

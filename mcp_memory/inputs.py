@@ -7,12 +7,15 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from .errors import InvalidInputError
-from .records import ABOUTS, KINDS, ROLES, Filters, Message
+from .records import ABOUTS, KINDS, ROLES, SCOPES, Filters, Message, Owner, Selection
 from .text import clean
 
 MAX_TEXT_CHARS = 200_000
 MAX_QUERY_CHARS = 200_000
 MAX_MESSAGES = 1_000
+MAX_TOP_K = 100
+# An expiry that a correction takes away.
+NEVER = "never"
 MAX_METADATA_BYTES = 16 * 1024
 MAX_METADATA_DEPTH = 32
 
@@ -26,7 +29,7 @@ def messages_of(text: str, messages: Sequence[Message | Mapping[str, Any]] | Non
     if not messages:
         if not text.strip():
             raise InvalidInputError("there is nothing to remember", hint="give text, or messages")
-        return (Message("user", _text("text", text)),)
+        return (Message("user", text_of("text", text)),)
     if len(messages) > MAX_MESSAGES:
         raise InvalidInputError(
             f"{len(messages)} messages in one call, at most {MAX_MESSAGES}",
@@ -53,10 +56,11 @@ def _message(place: int, message: Message | Mapping[str, Any]) -> Message:
             f"{where}.content is {type(content).__name__}, not text", hint="give the message's text"
         )
     name = message.get("name")
-    return Message(role, _text(where, content or ""), short(f"{where}.name", str(name or "")))
+    return Message(role, text_of(where, content or ""), short(f"{where}.name", str(name or "")))
 
 
-def _text(name: str, value: str) -> str:
+def text_of(name: str, value: str) -> str:
+    """A text as it is kept, at most `MAX_TEXT_CHARS` long."""
     if len(value) > MAX_TEXT_CHARS:
         raise InvalidInputError(
             f"{name} has {len(value)} characters, at most {MAX_TEXT_CHARS} are kept", hint="split it"
@@ -93,6 +97,96 @@ def one_of(name: str, value: str, allowed: Sequence[Any]) -> Any:
     return value
 
 
+def corrections_of(
+    text: str,
+    kind: str,
+    importance: float | None,
+    expires_at: Moment,
+    metadata: Mapping[str, Any] | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """The fields of a memory that a person corrects; what is left out ('' or None) stays as it is.
+
+    `expires_at` may be `NEVER`; `metadata` takes the place of all there is.
+    """
+    given: dict[str, Any] = {}
+    if text:
+        given["text"] = text_of("text", text)
+        if not given["text"].strip():
+            raise InvalidInputError("the text is empty", hint="give the corrected words; to remove it, delete it")
+    if kind:
+        given["kind"] = one_of("kind", kind, KINDS)
+    if importance is not None:
+        if not 0.0 <= importance <= 1.0:
+            raise InvalidInputError(f"importance {importance} is not in 0..1", hint="use 0.5 for the usual")
+        given["importance"] = float(importance)
+    if expires_at == NEVER:
+        given["expires_at"] = None
+    elif until := moment("expires_at", expires_at):
+        given["expires_at"] = to_come("expires_at", until, now)
+    if metadata is not None:
+        given["metadata"] = metadata_of(metadata)
+    if not given:
+        raise InvalidInputError(
+            "nothing is given to be corrected", hint="give text, kind, importance, expires_at or metadata"
+        )
+    return given
+
+
+def to_come(name: str, value: datetime, now: datetime) -> datetime:
+    """A time that has not passed."""
+    if value <= now:
+        raise InvalidInputError(f"{name} {value.isoformat()} has passed", hint="give a time to come, or leave it out")
+    return value
+
+
+def query_of(query: str) -> str:
+    """The words of a question, at most `MAX_QUERY_CHARS`."""
+    query = clean(query).strip()
+    if not query:
+        raise InvalidInputError("the query is empty", hint="say what to look for, in words")
+    if len(query) > MAX_QUERY_CHARS:
+        raise InvalidInputError(
+            f"the query has {len(query)} characters, at most {MAX_QUERY_CHARS} are read", hint="shorten it"
+        )
+    return query
+
+
+def bounds_of(top_k: int, threshold: float) -> tuple[int, float]:
+    """How many hits are wanted at most, and how relevant at least."""
+    if not 1 <= top_k <= MAX_TOP_K:
+        raise InvalidInputError(f"top_k {top_k} is not in 1..{MAX_TOP_K}", hint=f"use 1 to {MAX_TOP_K}")
+    if not 0.0 <= threshold <= 1.0:
+        raise InvalidInputError(f"threshold {threshold} is not in 0..1", hint="use 0 for no threshold")
+    return top_k, threshold
+
+
+def selection_of(
+    owner: Owner,
+    now: datetime,
+    *,
+    scope: str,
+    run_id: str,
+    as_of: Moment,
+    known_at: Moment,
+    filters: Filters | Mapping[str, Any] | None,
+) -> Selection:
+    """Which memories a search may see."""
+    chosen = one_of("scope", scope, SCOPES)
+    run_id = short("run_id", run_id)
+    if chosen == "run" and not run_id:
+        raise InvalidInputError("scope 'run' needs a run_id", hint="give run_id, or use scope 'all'")
+    return Selection(
+        owner=owner,
+        now=now,
+        scope=chosen,
+        run_id=run_id,
+        as_of=moment("as_of", as_of, end_of_day=True),
+        known_at=moment("known_at", known_at, end_of_day=True),
+        filters=filters_of(filters),
+    )
+
+
 def moment(name: str, value: Moment, *, end_of_day: bool = False) -> datetime | None:
     """An aware UTC time from what was given; a bare date is its first moment, or with `end_of_day` its last."""
     if value is None or value == "":
@@ -127,6 +221,20 @@ def filters_of(given: Filters | Mapping[str, Any] | None) -> Filters:
         until=moment("until", fields.get("until"), end_of_day=True),
         metadata=metadata_of(fields.get("metadata")),
     )
+
+
+def pairs_of(name: str, given: Sequence[str] | None) -> dict[str, Any]:
+    """KEY=VALUE pairs; a value that is JSON (12, true, [1]) is taken as such, everything else as text."""
+    found: dict[str, Any] = {}
+    for pair in given or ():
+        key, separator, value = pair.partition("=")
+        if not separator or not key:
+            raise InvalidInputError(f"{name} {pair!r} is not KEY=VALUE", hint=f"write {name} project=apollo")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
 
 
 def metadata_of(value: Mapping[str, Any] | None) -> dict[str, Any]:

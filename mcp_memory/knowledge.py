@@ -1,5 +1,6 @@
 """What the log holds beyond memories: the facts read out of them, and the summary of each user."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -9,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from .changes import batches, is_withdrawn
 from .log import Log
-from .records import Fact, Profile
+from .records import SIGHTINGS, Fact, Profile
 from .schema import entities, events, facts, profiles
 from .schema import former_validity as former
 
@@ -148,18 +149,19 @@ def former_validity(log: Log, user_id: str, known_at: datetime) -> dict[str, tup
 
 def last_sighted(log: Log, memory_ids: Sequence[str]) -> dict[str, datetime]:
     """When memories that were met again were last met, in world time; the others are absent."""
-    found: dict[str, datetime] = {}
+    found: dict[str, Counter[datetime]] = {}
     with log.reading() as connection:
         for part in batches(memory_ids):
             rows = connection.execute(
-                select(events.c.memory_id, events.c.after).where(
-                    events.c.memory_id.in_(part), events.c.operation == "sight"
+                select(events.c.memory_id, events.c.operation, events.c.after).where(
+                    events.c.memory_id.in_(part), events.c.operation.in_(SIGHTINGS)
                 )
             )
-            for memory_id, after in rows:
+            for memory_id, operation, after in rows:
                 at = datetime.fromisoformat(after["observed_at"])
-                found[memory_id] = max(at, found.get(memory_id, at))
-    return found
+                found.setdefault(memory_id, Counter())[at] += 1 if operation == "sight" else -1
+    # What an undone change had met is met no more.
+    return {memory_id: max(+times) for memory_id, times in found.items() if +times}
 
 
 def get_profile(log: Log, user_id: str) -> Profile | None:

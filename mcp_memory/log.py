@@ -18,7 +18,7 @@ from . import changes
 from . import events as telling
 from .changes import WINDOW_SIZE, batches, rows_by_id
 from .log_file import LogFile, write_meta
-from .records import SEARCHABLE, Change, Entity, Filters, Memory, Message, State
+from .records import SEARCHABLE, SIGHTINGS, Change, Entity, Filters, Memory, Message, State
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages
 
 _APPLIED, _IN_USE = "applied_through", "tables_in_use"
@@ -39,11 +39,15 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What a change did beyond its own rows: entities as they are now, those that are gone, its last event."""
+    """What a change did beyond its own rows: entities as they are now, those that are gone, its last event.
+
+    `reworded` are the memories that were known with another text or another date or speaker, which vectors depend on.
+    """
 
     entities: tuple[Entity, ...]
     removed_entities: tuple[Entity, ...]
     through: int
+    reworded: frozenset[str] = frozenset()
 
 
 class Log(LogFile):
@@ -76,7 +80,7 @@ class Log(LogFile):
             was = telling.before(connection, change)
             written = changes.write(connection, change)
             through = telling.write(connection, change, was, written)
-        return Committed(written.entities, written.removed_entities, through)
+        return Committed(written.entities, written.removed_entities, through, telling.reworded(change, was))
 
     def drop_events(self, before: datetime) -> int:
         """Drop some of the oldest events, those from before a time; returns how many, 0 when none is left.
@@ -87,7 +91,7 @@ class Log(LogFile):
         with self.writing() as connection:
             oldest = connection.execute(
                 select(events.c.sequence, events.c.at)
-                .where(events.c.operation != "sight")
+                .where(events.c.operation.not_in(SIGHTINGS))
                 .order_by(events.c.sequence)
                 .limit(_EVENTS_AT_ONCE)
             ).all()
@@ -107,7 +111,7 @@ class Log(LogFile):
         with self.reading() as connection:
             found = connection.execute(
                 select(events.c.sequence, events.c.memory_id, events.c.entity_id)
-                .where(events.c.sequence > sequence, events.c.operation != "sight")
+                .where(events.c.sequence > sequence, events.c.operation.not_in(SIGHTINGS))
                 .order_by(events.c.sequence)
             ).all()
         return Pending(
@@ -382,8 +386,8 @@ class Log(LogFile):
 
 
 _INDEX_COLUMNS = (
-    "id", "agent_id", "run_id", "episode_id", "speaker", "role", "about", "kind", "state", "lemmas", "language",
-    "importance", "observed_at", "created_at", "expires_at", "valid_from", "invalid_at", "closed_at",
+    "id", "agent_id", "run_id", "position", "episode_id", "speaker", "role", "about", "kind", "state", "lemmas",
+    "language", "importance", "observed_at", "created_at", "expires_at", "valid_from", "invalid_at", "closed_at",
 )  # fmt: skip
 
 

@@ -24,7 +24,6 @@ from .paths import data_folder
 from .records import (
     ABOUTS,
     KINDS,
-    SCOPES,
     STATES,
     AddResult,
     DeleteResult,
@@ -42,16 +41,14 @@ from .records import (
 )
 from .reports import BackupResult, Check, Rebuilt, Verification
 from .restore import RestoreResult, restore
+from .revising import Revising
 from .rewrite import Rewriting
 from .settings import Settings, load_settings
 from .stores import Stores, utc_now
-from .text import clean
 from .turns import Turn
 
-MAX_TOP_K = 100
 
-
-class LocalMemory:
+class LocalMemory(Revising):
     """One user's memory in a data folder, as one client sees it.
 
     Open it with `LocalMemory.open`; it holds the folder until `close` or the end of a `with` block. Methods may
@@ -178,10 +175,6 @@ class LocalMemory:
         now = self._parts.clock()
         said = inputs.messages_of(text, messages)
         expires = inputs.moment("expires_at", expires_at)
-        if expires and expires <= now:
-            raise InvalidInputError(
-                f"expires_at {expires.isoformat()} has passed", hint="give a time to come, or leave it out"
-            )
         episode = Episode(
             id=self._parts.next_id(now),
             owner=self._owner,
@@ -192,7 +185,7 @@ class LocalMemory:
             run_id=inputs.short("run_id", run_id),
             observed_at=inputs.moment("observed_at", observed_at) or now,
             created_at=now,
-            expires_at=expires,
+            expires_at=inputs.to_come("expires_at", expires, now) if expires else None,
             metadata=inputs.metadata_of(metadata),
         )
         added = adding.add(episode, self._parts.stores, self._turn)
@@ -224,30 +217,16 @@ class LocalMemory:
             InvalidInputError: a value is out of range; the message names it.
             StorageError: the log cannot be read.
         """
-        query = clean(query).strip()
-        if not query:
-            raise InvalidInputError("the query is empty", hint="say what to look for, in words")
-        if len(query) > inputs.MAX_QUERY_CHARS:
-            raise InvalidInputError(
-                f"the query has {len(query)} characters, at most {inputs.MAX_QUERY_CHARS} are read",
-                hint="shorten it",
-            )
-        if not 1 <= top_k <= MAX_TOP_K:
-            raise InvalidInputError(f"top_k {top_k} is not in 1..{MAX_TOP_K}", hint=f"use 1 to {MAX_TOP_K}")
-        if not 0.0 <= threshold <= 1.0:
-            raise InvalidInputError(f"threshold {threshold} is not in 0..1", hint="use 0 for no threshold")
-        chosen = inputs.one_of("scope", scope or self._settings.default_scope, SCOPES)
-        run_id = inputs.short("run_id", run_id)
-        if chosen == "run" and not run_id:
-            raise InvalidInputError("scope 'run' needs a run_id", hint="give run_id, or use scope 'all'")
-        selection = Selection(
-            owner=self._owner,
-            now=self._parts.clock(),
-            scope=chosen,
+        query = inputs.query_of(query)
+        top_k, threshold = inputs.bounds_of(top_k, threshold)
+        selection = inputs.selection_of(
+            self._owner,
+            self._parts.clock(),
+            scope=scope or self._settings.default_scope,
             run_id=run_id,
-            as_of=inputs.moment("as_of", as_of, end_of_day=True),
-            known_at=inputs.moment("known_at", known_at, end_of_day=True),
-            filters=inputs.filters_of(filters),
+            as_of=as_of,
+            known_at=known_at,
+            filters=filters,
         )
         rewritten = self._parts.rewriter.begin(query) if self._parts.rewriter else Rewriting
         self._parts.upkeep.catch_up_once()

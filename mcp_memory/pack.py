@@ -12,7 +12,7 @@ from .records import AddResult, DeleteResult, Hit, Memory, RateResult, Receipt, 
 _PLAIN_KINDS = ("message", "note")
 # Characters of text in one answer, shared by its hits, so that a long memory does not fill a model's context.
 MAX_REPLY_CHARS = 20_000
-_MIN_TEXT_CHARS = 1_000
+MIN_TEXT_CHARS = 1_000
 # Line breaks to Unicode, though not to JSON.
 _LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 
@@ -98,6 +98,8 @@ def memory_payload(memory: Memory) -> dict[str, Any]:
         "speaker": memory.speaker,
         "run": memory.run_id,
         "language": memory.language,
+        "importance": memory.importance,
+        "model": memory.model,
         "observed_at": memory.observed_at.isoformat(),
         "created_at": memory.created_at.isoformat(),
         "expires_at": memory.expires_at.isoformat() if memory.expires_at else "",
@@ -113,27 +115,40 @@ def memory_payload(memory: Memory) -> dict[str, Any]:
 
 def _share(result: SearchResult) -> int:
     """How many characters of each hit are shown."""
-    return max(_MIN_TEXT_CHARS, MAX_REPLY_CHARS // max(1, len(result.hits)))
+    return max(MIN_TEXT_CHARS, MAX_REPLY_CHARS // max(1, len(result.hits)))
 
 
-def clip(text: str, max_chars: int) -> str:
-    """The beginning of a text that is too long, with a note of how much is missing.
+def clip(text: str, max_chars: int, how: str = "top_k 1 shows more") -> str:
+    """The beginning of a text that is too long, with a note of how much is missing and how to see it.
 
     >>> clip("a" * 30, 10)
     'aaaaaaaaaa … (20 more characters; top_k 1 shows more)'
     """
     if len(text) <= max_chars:
         return text
-    return f"{text[:max_chars]} … ({len(text) - max_chars} more characters; top_k 1 shows more)"
+    return f"{text[:max_chars]} … ({len(text) - max_chars} more characters; {how})"
 
 
 def _hit_payload(hit: Hit, max_chars: int, *, explain: bool) -> dict[str, Any]:
     memory = hit.memory
+    payload = memory_item(memory, clip(memory.text, max_chars), score=round(hit.score, 2))
+    if explain:
+        payload["agent"], payload["speaker"] = memory.agent_id, memory.speaker
+        payload["signals"] = {"relevance": round(hit.relevance, 4)} | {
+            name: round(getattr(hit.signals, name), 4) for name in hit.signals.__slots__
+        }
+        if hit.raised_by:
+            payload["raised_by"] = hit.raised_by
+    return payload
+
+
+def memory_item(memory: Memory, text: str, **more: Any) -> dict[str, Any]:
+    """A memory in a list, with as much of its text as is to be shown: who said it, when, and what else matters."""
     who = {"speaker": memory.speaker} if memory.speaker else {"agent": memory.agent_id}
     payload: dict[str, Any] = {
         "id": memory.id,
-        "text": clip(memory.text, max_chars),
-        "score": round(hit.score, 2),
+        "text": text,
+        **more,
         **who,
         "date": memory.observed_at.date().isoformat(),
     }
@@ -147,13 +162,6 @@ def _hit_payload(hit: Hit, max_chars: int, *, explain: bool) -> dict[str, Any]:
         payload["valid_from"] = memory.valid_from.date().isoformat()
     if memory.invalid_at:
         payload["invalid_at"] = memory.invalid_at.date().isoformat()
-    if explain:
-        payload["agent"], payload["speaker"] = memory.agent_id, memory.speaker
-        payload["signals"] = {"relevance": round(hit.relevance, 4)} | {
-            name: round(getattr(hit.signals, name), 4) for name in hit.signals.__slots__
-        }
-        if hit.raised_by:
-            payload["raised_by"] = hit.raised_by
     return payload
 
 
@@ -163,9 +171,13 @@ def quote(text: str) -> str:
 
 
 def _line(memory: Memory, score: str, max_chars: int) -> str:
+    return f"{memory_line(memory, clip(memory.text, max_chars))} ({score})"
+
+
+def memory_line(memory: Memory, text: str) -> str:
+    """A memory on one line: its id, when and by whom it was said, and as much of its text as is to be shown, quoted."""
     who = (memory.speaker or memory.agent_id) + (f" ({memory.role})" if memory.role != "user" else "")
-    quoted = quote(clip(memory.text, max_chars))
-    return f"[{memory.id}] {memory.observed_at.date().isoformat()} {who}: {quoted} ({score})"
+    return f"[{memory.id}] {memory.observed_at.date().isoformat()} {who}: {quote(text)}"
 
 
 def _receipt_payload(receipt: Receipt) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import score
 from .feedback import rating_of, save_rating
-from .forget import _find as find
+from .lookup import find_kept
 from .records import Memory, Owner, RateResult, Rating
 from .stores import Stores
 
@@ -21,7 +21,7 @@ def rate(memory_id: str, owner: Owner, stores: Stores, *, is_useful: bool) -> Ra
         StorageError: nothing was written.
     """
     with stores.writing:
-        memory = find(memory_id, owner, stores)
+        memory = find_kept(memory_id, owner.user_id, stores.log, to="rate")
         now = stores.clock()
         before = rating_of(stores.log, memory.id) or Rating(memory.id, memory.user_id, 0.0, now, None)
         rating = Rating(

@@ -39,6 +39,10 @@ KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "plan", "procedure", "
 SEARCHABLE: tuple[State, ...] = ("active", "raw", "invalid")
 STATES: tuple[State, ...] = ("active", "raw", "distilled", "merged", "invalid", "deleted")
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
+# Events that tell of a statement met again, and that it was not after all; they are part of what is known.
+SIGHTINGS = ("sight", "unsight")
+# The prompt of a memory whose text a person has corrected, or has kept from being read by a language model.
+BY_HAND = "hand"
 # What ended a fact that no other fact ended.
 ENDED_WITH_MEMORY = "memory"
 # The embedding model that comes with the program.
@@ -272,6 +276,7 @@ class Change:
     unlinks: tuple[tuple[str, str], ...] = ()  # (memory_id, entity_id) to take
     aliases: tuple[tuple[str, str, str], ...] = ()  # (entity_id, name, name_key)
     sightings: tuple[Sighting, ...] = ()
+    unsightings: tuple[Sighting, ...] = ()  # that an undone change had brought
     facts: tuple[Fact, ...] = ()  # new or changed; others of memories that end are closed by the log
     gone_facts: tuple[str, ...] = ()  # ids of facts that an undone change had brought
     gone_aliases: tuple[tuple[str, str], ...] = ()  # (entity_id, name_key) that an undone change had brought

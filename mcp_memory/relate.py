@@ -20,7 +20,7 @@ from .guards import (
     opens_with_user,
     weekdays_in,
 )
-from .records import FactType, Kind
+from .records import BY_HAND, FactType, Kind, Memory
 from .relations import Terms, contrasts_in, has_possessor, holds, stated_terms, without
 from .tense import changes_in, speaks_of_change, speaks_of_past, speaks_of_plans, without_change_words
 from .text import fold, normalise
@@ -119,6 +119,17 @@ def is_alike(one: Told, other: Told) -> bool:
         and _names_stand_in(one, other)
         and _names_stand_in(other, one)
     )
+
+
+def outranks(known: Memory, said_at: datetime) -> bool:
+    """Whether a known memory holds against what a language model reads out of words said at some time.
+
+    It does where its text is a person's correction, made after those words or at the same time: then nothing that was
+    read ends the memory or is taken for it.
+
+    `updated_at` is when the correction was made, or a later change of the row: words from between count as earlier.
+    """
+    return known.prompt == BY_HAND and said_at <= known.updated_at
 
 
 def _in_one_language(one: Told, other: Told) -> tuple[Told, Told]:

@@ -14,10 +14,10 @@ from .inputs import Moment
 from .paths import data_folder
 from .records import AddResult, DeleteResult, Filters, Message, OnProgress, RateResult, SearchResult
 from .records import Memory as Record
-from .reports import BackupResult, Check, Rebuilt, Verification
+from .reports import BackupResult, Check, History, Rebuilt, Undone, Updated, Verification, WhyNot
 from .starter import connect_or_start
 
-_READS = frozenset({"search", "list", "settings", "examine", "stats", "whose"})
+_READS = frozenset({"search", "list", "get", "history", "why_not", "settings", "examine", "stats", "whose"})
 
 
 class RemoteMemory:
@@ -113,6 +113,55 @@ class RemoteMemory:
         answer: builtins.list[Record] = self._ask(
             "list", filters=filters, states=[*states], run_id=run_id, limit=limit, offset=offset
         )
+        return answer
+
+    def get(self, memory_id: str) -> Record:
+        """One memory by its id; see `Memory.get`."""
+        answer: Record = self._ask("get", memory_id=memory_id)
+        return answer
+
+    def update(
+        self,
+        memory_id: str,
+        *,
+        text: str = "",
+        kind: str = "",
+        importance: float | None = None,
+        expires_at: Moment = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Updated:
+        """Correct one memory in place; see `Memory.update`."""
+        given = {"text": text, "kind": kind, "importance": importance, "expires_at": expires_at, "metadata": metadata}
+        answer: Updated = self._ask("update", memory_id=memory_id, **given)
+        return answer
+
+    def history(self, memory_id: str) -> History:
+        """What has happened to a memory, oldest first; see `Memory.history`."""
+        answer: History = self._ask("history", memory_id=memory_id)
+        return answer
+
+    def undo(self, change_id: str) -> Undone:
+        """Undo a change by its id; see `Memory.undo`."""
+        answer: Undone = self._ask("undo", change_id=change_id)
+        return answer
+
+    def why_not(
+        self,
+        memory_id: str,
+        query: str,
+        *,
+        top_k: int = 10,
+        threshold: float = 0.0,
+        scope: str = "",
+        run_id: str = "",
+        as_of: Moment = None,
+        known_at: Moment = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+    ) -> WhyNot:
+        """Why a memory is not among the hits of a search; see `Memory.why_not`."""
+        given = {"query": query, "top_k": top_k, "threshold": threshold, "scope": scope, "run_id": run_id}
+        times = {"as_of": as_of, "known_at": known_at}
+        answer: WhyNot = self._ask("why_not", memory_id=memory_id, **given, **times, filters=filters)
         return answer
 
     def stats(self) -> dict[str, int]:

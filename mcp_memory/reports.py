@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 TableName = Literal["memories", "entities"]
 Flaw = Literal["missing", "extra", "doubled", "field", "vector", "index", "unreadable"]
@@ -79,3 +79,146 @@ class Check:
     def is_ok(self) -> bool:
         """Whether nothing has to be done."""
         return self.is_optional or not self.advice
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneRow:
+    """A memory that an undo touched: its text and state now, and the text and state that it had before the undo."""
+
+    id: str
+    text: str
+    state: str
+    former_text: str
+    former_state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An undo: its own change id, by which it can be undone, what it undid, and what became of each memory."""
+
+    change_id: str
+    undone_id: str
+    operation: str
+    at: datetime  # when the undone change was made
+    rows: tuple[UndoneRow, ...]
+    n_facts: int = 0  # that came back, changed or went
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field of a memory, before and after, as JSON has it; None before where the memory was not there."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """A correction: the memory with the text that it has now, what has changed, and under which change id.
+
+    `reason` says why nothing has changed, or what else there is to know.
+    """
+
+    id: str
+    text: str
+    change_id: str = ""
+    changes: tuple[FieldChange, ...] = ()
+    n_facts_withdrawn: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """What one change did to a memory. `undone_by` is the change that undid it and stands, '' for none.
+
+    `facts` tells of the facts that were read out of the memory, one line each. An operation `sight` is that the
+    statement was met again.
+    """
+
+    change_id: str
+    at: datetime
+    client: str
+    operation: str
+    changes: tuple[FieldChange, ...] = ()
+    facts: tuple[str, ...] = ()
+    undone_by: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactHistory:
+    """A fact that was read out of a memory: from when until when it held in the world, and what has become of it."""
+
+    id: str
+    told: str
+    state: Literal["holds", "ended", "withdrawn", "undone"]
+    source: str
+    valid_from: datetime
+    invalid_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A memory among those that took each other's place; `since` and `until` are when it held in the world."""
+
+    id: str
+    text: str
+    state: str
+    since: datetime
+    until: datetime | None
+    leads_to: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The life of one memory, oldest first, and the memories that it is tied to, in order of world time.
+
+    `chain` holds what it replaced and what replaced it, itself included; `merged` what said the same, `words` what it
+    was read out of. `notice` says where the history begins when older events have been dropped.
+    """
+
+    id: str
+    text: str
+    state: str
+    entries: tuple[HistoryEntry, ...]
+    facts: tuple[FactHistory, ...] = ()
+    chain: tuple[Related, ...] = ()
+    merged: tuple[Related, ...] = ()
+    words: tuple[Related, ...] = ()
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A memory as a search has ranked it: its place, 1 for the best, 0 for none, and what each signal says of it."""
+
+    id: str
+    text: str
+    rank: int
+    score: float
+    relevance: float
+    signals: dict[str, float]
+
+
+Missed = Literal[
+    "returned", "not_visible", "no_evidence", "below_threshold", "below_floor", "outside_pool", "outranked"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """Why a memory was among the hits of a search or not.
+
+    `reasons` says it in sentences. `ranked` is the memory among all that were visible, where it has a place; `last` is
+    the last hit that was returned.
+    """
+
+    id: str
+    text: str
+    verdict: Missed
+    reasons: tuple[str, ...]
+    ranked: Ranked | None = None
+    last: Ranked | None = None
+    degraded: tuple[str, ...] = ()

@@ -30,6 +30,7 @@ OF_A_CLIENT = (
     "user_id",
     "agent_id",
     "default_scope",
+    "tools",
     "ranking",
     "floor",
     "profile",
@@ -91,6 +92,7 @@ class Settings(BaseSettings):
     default_scope: Literal["all", "user", "agent"] = Field(
         "all", description="where a search looks that names no scope: all, user or agent"
     )
+    tools: Literal["default", "full"] = Field("default", description="which tools a host is offered: default or full")
     embedding_model: str = Field(
         PACKAGED_MODEL, min_length=1, description="name or folder of a sentence-transformers model"
     )

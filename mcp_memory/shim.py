@@ -28,7 +28,7 @@ _MAY_REPEAT = f"{ENGINE_GONE}; nothing was changed: repeat the call"
 _MAY_HAVE_HAPPENED = (
     f"{ENGINE_GONE}; what was asked may have been done or not: repeating it is safe, the same words are stored once"
 )
-_READS = frozenset({"search_memory"})
+_READS = frozenset({"search_memory", "list_memories", "get_memory", "memory_history", "why_not"})
 _MAX_SENT = 2
 
 

@@ -56,6 +56,8 @@ def _update_index(
             index.put(memory, memory.lemmas.split(), len(memory.text))
             if memory.id in memory_vectors:
                 index.put_vectors(memory.id, memory_vectors[memory.id])
+            elif memory.id in committed.reworded:
+                index.drop_vectors(memory.id)
         _update_names(index, change, committed, entity_vectors)
 
 
@@ -68,11 +70,22 @@ def _update_names(index: UserIndex, change: Change, committed: Committed, entity
     for entity_id, _, key in change.aliases:
         if entity_id in names.entities:
             names.put(names.entities[entity_id], [key])
+    for entity_id, key in change.gone_aliases:
+        names.take_key(entity_id, key)
     for entity_id, vector in entity_vectors.items():
-        names.put_vector(entity_id, vector)
+        if entity_id in names.entities:
+            names.put_vector(entity_id, vector)
+    _update_links(index, change)
+
+
+def _update_links(index: UserIndex, change: Change) -> None:
+    names = index.names
     for memory_id, entity_id in change.links:
         if memory_id in index.row_of:
             names.link(entity_id, index.row_of[memory_id])
+    for memory_id, entity_id in change.unlinks:
+        if memory_id in index.row_of:
+            names.take_link(entity_id, index.row_of[memory_id])
 
 
 def _leave_for_tables(
@@ -90,6 +103,9 @@ def _leave_for_tables(
     group = stores.waiting.growing
     for memory in change.memories:
         is_kept = memory.state in SEARCHABLE
+        was_to_go = memory.id in group.memories and group.memories[memory.id] is None
+        if is_kept and (was_to_go or memory.id in committed.reworded):
+            group.outdated.add(memory.id)
         group.memories[memory.id] = (memory, memory_vectors[memory.id]) if is_kept else None
     for entity in change.entities:
         group.entities[entity.id] = (entity, entity_vectors[entity.id])

@@ -17,7 +17,17 @@ from .describe import Description
 from .errors import McpMemoryError, ModelOutputError
 from .knowledge import facts_of_memories, facts_of_types, last_sighted
 from .records import Draft, Episode, Memory, Receipt, Selection, Sighting
-from .relate import SINGLE_BY_RELATION, SINGLE_VALUED, Told, Verdict, disposed, is_same_subject, may_end, may_merge
+from .relate import (
+    SINGLE_BY_RELATION,
+    SINGLE_VALUED,
+    Told,
+    Verdict,
+    disposed,
+    is_same_subject,
+    may_end,
+    may_merge,
+    outranks,
+)
 from .resolve import Resolution
 from .score import Floats
 from .search import search
@@ -143,6 +153,7 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
         for memory in found.values()
         if memory.state == "active"
         and memory.about == draft.about
+        and not outranks(memory, episode.observed_at)
         # What holds for a while only, neither ends what holds for good nor stands in for it.
         and memory.expires_at == episode.expires_at
         and memory.kind not in ("message", "procedure")

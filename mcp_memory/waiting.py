@@ -8,10 +8,14 @@ from .score import Floats
 
 @dataclass(slots=True)
 class Group:
-    """Rows to be written together, by id; None where a row is to go. `through` is the last event among them."""
+    """Rows to be written together, by id; None where a row is to go. `through` is the last event among them.
+
+    Of `outdated` memories the tables may hold chunks that no vector of today takes the place of.
+    """
 
     memories: dict[str, tuple[Memory, Floats] | None] = field(default_factory=dict)
     entities: dict[str, tuple[Entity, Floats] | None] = field(default_factory=dict)
+    outdated: set[str] = field(default_factory=set)
     through: int = 0
 
     def __len__(self) -> int:

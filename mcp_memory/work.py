@@ -52,10 +52,9 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
         drafts = _drafts(distilled, episode, model.name, stores)
         news = _news(drafts, episode, stores)
         descriptions = _described(news, model)
+        drafts = [_with(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)]
         drafts = [
-            with_claimed(
-                _with(draft, descriptions.get(place), episode), _claims(draft, descriptions.get(place), episode)
-            )
+            replace(draft, mentions=with_claimed(draft.mentions, _claims(draft, descriptions.get(place), episode)))
             for place, draft in enumerate(drafts)
         ]
         ties = find_ties({place: drafts[place] for place in news}, descriptions, episode, stores, model.ask)

@@ -78,6 +78,29 @@ def test_people_see_the_id_the_text_and_the_reason_of_a_rank() -> None:
     assert "I keep bees" in run("list").stdout
 
 
+def test_a_memory_is_shown_corrected_undone_and_its_history_told() -> None:
+    [receipt] = as_json("add", "I keep bees", "--meta", "hives=3")["results"]
+    bees = receipt["id"]
+    assert as_json("show", bees)["metadata"] == {"hives": 3}
+    assert "I keep bees" in run("show", bees).stdout
+    updated = as_json("update", bees, "--text", "I keep goats", "--importance", "0.8", "--meta", "goats=4")
+    assert updated["changed"]["metadata"] == [{"hives": 3}, {"goats": 4}]
+    assert [change["operation"] for change in as_json("history", bees)["changes"]] == ["add", "update"]
+    undone = as_json("undo", updated["change_id"])
+    assert undone["memories"][0]["text"] == "I keep bees"
+    shown = run("history", bees).stdout
+    assert f"undone by {undone['change_id']}" in shown
+    assert f'[{bees}] active: "I keep goats" again' in run("undo", undone["change_id"]).stdout
+    assert "updated" in run("update", bees, "--text", "-", stdin="I keep hens").stdout
+    assert as_json("show", bees)["text"] == "I keep hens"
+
+
+def test_why_not_tells_a_filter_and_a_rank() -> None:
+    [receipt] = as_json("add", "I keep bees")["results"]
+    assert as_json("why-not", receipt["id"], "bees", "--kind", "plan")["verdict"] == "not_visible"
+    assert "It was returned as number 1 of 1." in run("why-not", receipt["id"], "bees").stdout
+
+
 def test_a_text_is_read_from_standard_input() -> None:
     assert run("add", "-", stdin="Line one\nline two\n").exit_code == 0
     assert as_json("list")["memories"][0]["text"] == "Line one\nline two\n"
@@ -91,6 +114,11 @@ def test_a_text_is_read_from_standard_input() -> None:
         (("search", "x", "--since", "soon"), "since 'soon'"),
         (("add", "x", "--meta", "novalue"), "is not KEY=VALUE"),
         (("delete", "zz"), "is no memory id"),
+        (("show", "000000000000"), "there is no memory"),
+        (("history", "zz"), "is no memory id"),
+        (("undo", "000000000000"), "there is no change"),
+        (("update", "000000000000"), "nothing is given to be corrected"),
+        (("why-not", "000000000000", " "), "the query is empty"),
         (("list", "--state", "gone"), "state 'gone'"),
     ],
 )
@@ -237,6 +265,11 @@ def test_version_and_help_need_no_folder() -> None:
         "search",
         "list",
         "delete",
+        "show",
+        "history",
+        "update",
+        "undo",
+        "why-not",
         "stats",
         "doctor",
         "models",

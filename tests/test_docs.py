@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from mcp_memory import cli
-from mcp_memory.server import _TOOLS
 from mcp_memory.settings import PREFIX, Settings
+from mcp_memory.tools import FULL
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -44,9 +44,9 @@ def test_the_host_example_parses_and_is_the_one_in_the_readme() -> None:
 
 
 def test_every_tool_argument_command_and_setting_is_documented() -> None:
-    for name, (arguments, _, _) in _TOOLS.items():
+    for name, offer in FULL.items():
         assert f"`{name}`" in README
-        for argument in arguments.model_fields:
+        for argument in offer.arguments.model_fields:
             assert f"`{argument}`" in README, argument
     commands = [("", command) for command in cli.app.registered_commands]
     for group in cli.app.registered_groups:

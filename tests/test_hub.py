@@ -194,6 +194,21 @@ def test_the_command_line_works_while_hosts_are_attached(attach: Attach) -> None
     assert "was deleted on" in failed.stderr
 
 
+def test_one_host_asks_for_all_tools_and_undoes_what_another_wrote_and_programs_do_the_same(attach: Attach) -> None:
+    desk, code = attach("desk"), attach("code", MCP_MEMORY_TOOLS="full")
+    assert (len(desk.tools()), len(code.tools())) == (3, 10)
+    bees = remember(desk, "I keep bees")["id"]
+    with Memory() as memory:
+        updated = memory.update(bees, text="I keep goats")
+        assert memory.get(bees).text == "I keep goats"
+        assert [entry.client for entry in memory.history(bees).entries] == ["desk", "python"]
+        assert memory.why_not(bees, "goats").verdict == "returned"
+        undone = code.call("undo", change_id=updated.change_id)["structuredContent"]
+        assert found(desk, "bees") == [("desk", "I keep bees")]
+        memory.undo(undone["change_id"])
+        assert found(desk, "goats") == [("desk", "I keep goats")]
+
+
 def test_the_doctor_looks_through_the_running_engine(attach: Attach, home: Path) -> None:
     host = attach("desk")
     remember(host, "I keep bees")

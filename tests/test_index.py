@@ -137,7 +137,7 @@ def test_a_removed_memorys_row_is_given_to_no_other() -> None:
 
 
 def test_an_index_grows_without_losing_anything() -> None:
-    ids = [f"m{number}" for number in range(600)]
+    ids = [f"m{number:03}" for number in range(600)]
     index = UserIndex(2)
     for number, memory_id in enumerate(ids):
         index.put(replace(BASE, id=memory_id), [memory_id], number)
@@ -214,3 +214,28 @@ def test_a_reopened_folder_gives_the_index_that_grew_in_use(
     grown = snapshot(memory)
     memory.close()
     assert snapshot(open_memory()) == grown
+
+
+# Other words in place, and what comes back
+
+
+def test_other_words_in_place_are_found_and_the_former_are_not_also_as_context_of_the_next() -> None:
+    index = index_of("a", "b", "c")
+    index.put(replace(BASE, id="b", language="de"), ["z"], 11)
+    assert holders(index, "b") == set()
+    assert holders(index, "z") == {"b", "c"}
+    assert +index.languages == {"": 2, "de": 1}
+    assert links(index) == chain("a", "b", "c")
+
+
+def test_what_comes_back_stands_where_it_was_and_is_context_again() -> None:
+    index = UserIndex(2)
+    for place, memory_id in enumerate("abc"):
+        index.put(replace(BASE, id=memory_id, position=place), [memory_id], 10)
+    for place, memory_id in ((1, "b"), (0, "a"), (2, "c")):
+        index.remove(memory_id)
+        index.put(replace(BASE, id=memory_id, position=place), [memory_id], 10)
+        assert links(index) == chain("a", "b", "c")
+    assert holders(index, "a") == {"a", "b"}
+    index.put(replace(BASE, id="d", position=3), ["d"], 10)
+    assert links(index) == chain("a", "b", "c", "d")

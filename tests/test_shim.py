@@ -11,6 +11,7 @@ import pytest
 from mcp_memory.dial import Line
 from mcp_memory.errors import StorageError
 from mcp_memory.shim import Shim
+from mcp_memory.tools import FULL
 from tests.fake_lines import ANSWER_S, FakeLine, call, request
 
 INITIALIZE = request(0, "initialize", protocolVersion="2025-06-18")
@@ -85,9 +86,10 @@ def test_lines_go_both_ways(host: Host) -> None:
     host.leave()
 
 
-def test_a_search_under_way_is_asked_of_the_next_engine_after_the_handshake(host: Host) -> None:
+@pytest.mark.parametrize("tool", [name for name, offer in FULL.items() if offer.is_read])
+def test_what_only_reads_is_asked_of_the_next_engine_after_the_handshake(host: Host, tool: str) -> None:
     host.shake_hands()
-    host.say(call(1, "search_memory"))
+    host.say(call(1, tool))
     host.engines[0].wait_for(3)
     host.engines[0].end()
     assert ids(host.engines[1].wait_for(3)) == [0, "notifications/initialized", 1]
@@ -97,9 +99,10 @@ def test_a_search_under_way_is_asked_of_the_next_engine_after_the_handshake(host
     host.leave()
 
 
-def test_a_change_under_way_is_told_and_never_sent_again(host: Host) -> None:
+@pytest.mark.parametrize("tool", [name for name, offer in FULL.items() if not offer.is_read])
+def test_a_change_under_way_is_told_and_never_sent_again(host: Host, tool: str) -> None:
     host.shake_hands()
-    host.say(call(1, "add_memory"))
+    host.say(call(1, tool))
     host.engines[0].wait_for(3)
     host.engines[0].end()
     told = host.hear()["result"]
