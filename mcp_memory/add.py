@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from .admit import QUEUED, admit, embed, resolve, same_text, with_lag, write
+from .admit import QUEUED, admit, comparable, embed, resolve, same_text, with_lag, write
 from .backlog import is_to_be_read
 from .extract import verbatim
 from .records import AddResult, Change, Episode, Job, JobTask, Receipt
@@ -30,6 +30,7 @@ def add(episode: Episode, stores: Stores, turn: Turn) -> Added:
     drafts = verbatim(episode, languages=index.languages, known_names=index.names)
     vectors = embed(drafts, episode, stores)
     with turn.served(), stores.writing:
+        vectors = comparable(vectors, drafts, episode, stores)
         known = same_text(drafts, episode, stores, ("active", "raw"))
         resolution = resolve(drafts, known, episode, stores, vectors)
         change_id = stores.ids.next(episode.created_at)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import candidates, fuse, score
+from .embedder import Embedder
 from .errors import ConflictError, McpMemoryError, ModelUnavailableError, StorageError
 from .index import Mask, Rows, UserIndex
 from .records import SEARCHABLE, Hit, SearchResult, Selection
@@ -39,11 +40,11 @@ def search(
     is named in `degraded`. `rewritten` gives the query in other words; it is called late, when the query itself
     has been read and embedded. The `settings` are the client's, who chooses ranking, weights and floor.
     """
-    index = stores.index_of(selection.owner.user_id)
+    index, embedder = stores.index_and_model_of(selection.owner.user_id)
     query = candidates.read_query(query_text, index)
-    query, lag = _with_vectors(query, index, stores)
+    query, lag = _with_vectors(query, index, embedder, stores)
     rewriting = rewritten()
-    reworded = _reworded(query, rewriting.queries, index, stores)
+    reworded = _reworded(query, rewriting.queries, index, embedder)
     with_metadata = (
         stores.log.ids_with_metadata(selection.owner.user_id, selection.filters) if selection.filters.metadata else None
     )
@@ -86,14 +87,16 @@ def search(
     return _report(replace(result, rewritten=rewriting.queries), lag, rewriting, index)
 
 
-def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> tuple[candidates.Query, str]:
+def _with_vectors(
+    query: candidates.Query, index: UserIndex, embedder: Embedder, stores: Stores
+) -> tuple[candidates.Query, str]:
     """The query with its vector and those of names not known by key; or the reason why there are none."""
     if not len(index):
         return query, ""
     try:
         with index.lock:
             unknown = [name for key, name in query.names if index.names.by_key(key) is None]
-        vector, of_names = stores.embedder.embed_query(query.text, unknown)
+        vector, of_names = embedder.embed_query(query.text, unknown)
         vectors = dict(zip(unknown, of_names, strict=True))
         stores.tables()
     except (ModelUnavailableError, ConflictError, StorageError) as exc:
@@ -106,14 +109,14 @@ def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> 
 
 
 def _reworded(
-    query: candidates.Query, texts: Sequence[str], index: UserIndex, stores: Stores
+    query: candidates.Query, texts: Sequence[str], index: UserIndex, embedder: Embedder
 ) -> list[candidates.Query]:
     """The query in other words, with vectors where the query itself has one."""
     vectors: Sequence[Floats] = ()
     if texts and query.vector is not None:
         # What embedded the query a moment ago; if it fails now, words are enough for an extra.
         with contextlib.suppress(ModelUnavailableError):
-            vectors = list(stores.embedder.embed_queries(texts))
+            vectors = list(embedder.embed_queries(texts))
     return candidates.reword(query, texts, vectors, index)
 
 
