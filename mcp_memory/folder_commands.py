@@ -80,7 +80,11 @@ def reembed(
     Ctrl-C ends it and changes nothing; the same command goes on where it stopped.
     """
     with _memory("Embedding", reach_memory_with_its_own_model) as (memory, show):
-        made = memory.reembed(model, show)
+        try:
+            made = memory.reembed(model, show)
+        except KeyboardInterrupt:
+            warn("Ended before its time: the folder keeps its model. The same command goes on where this one stopped.")
+            raise
         # Those of the engine and those of this terminal.
         here = naming_another_model(load_settings().home, made.model, full_name)
     if as_json:

@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 _NOTHING = Pending((), (), 0)
 # So many rows that were changed meanwhile may be left to be embedded while nothing can be changed.
 _FEW = 8
+# How often that may fail to become less where changes come as fast as they are embedded.
+_ROUNDS = 3
 
 
 @contextlib.contextmanager
@@ -87,11 +89,12 @@ def _catch_up(stores: Stores, embedder: Embedder, fresh: Tables, seen: int) -> i
 
     While what is left is embedded nobody can change anything.
     """
-    n_before = BATCH + 1
+    n_before, n_rounds = 0, 0
     while True:
         changed = stores.log.changed_since(seen)
         n_changed = len(changed.memory_ids) + len(changed.entity_ids)
-        if n_changed <= _FEW or n_before <= n_changed <= BATCH:
+        n_rounds += 0 < n_before <= n_changed
+        if n_changed <= _FEW or n_rounds == _ROUNDS:
             return seen
         for _ in _write(stores, embedder, fresh, changed.memory_ids, changed.entity_ids):
             pass
