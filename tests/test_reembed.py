@@ -650,8 +650,8 @@ def test_the_command_names_a_model_that_is_not_there(filled: LocalMemory) -> Non
 def test_an_engine_goes_over_while_its_other_clients_search_and_a_client_that_leaves_ends_it(
     filled: LocalMemory, home: Path, attach: Attach, models: dict[str, str], open_memory: Opener
 ) -> None:
-    for number in range(400):
-        filled.add(f"remark {number} about the weather over the harbour", infer=False)
+    remarks = [f"remark {number} about the weather over the harbour" for number in range(400)]
+    filled.add(messages=[{"role": "user", "content": text} for text in remarks], infer=False)
     filled.close()
     attach()
     host = RemoteMemory.of_running("host")
