@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from .admit import QUEUED, admit, embed, resolve, same_text, with_lag, write
+from .admit import QUEUED, admit, comparable, embed, resolve, same_text, with_lag, write
 from .backlog import is_to_be_read
 from .claims import claims_of_draft
 from .extract import verbatim
@@ -33,6 +33,7 @@ def add(episode: Episode, stores: Stores, turn: Turn) -> Added:
     claims = {place: claims_of_draft(draft, episode.observed_at).claims for place, draft in enumerate(drafts)}
     vectors = embed(drafts, episode, stores)
     with turn.served(), stores.writing:
+        vectors = comparable(vectors, drafts, episode, stores)
         known = same_text(drafts, episode, stores, ("active", "raw"))
         resolution = resolve(drafts, known, episode, stores, vectors)
         change_id = stores.ids.next(episode.created_at)

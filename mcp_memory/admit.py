@@ -6,6 +6,7 @@ What both ways in share: words kept as they are, and statements that a language 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from .embedder import Embedder
 from .errors import McpMemoryError
 from .records import Change, Draft, Entity, Episode, Memory, Mention, Receipt, Sighting, State
 from .resolve import Resolution, Resolved, find_duplicate, link_mentions
@@ -21,28 +22,34 @@ REPEATED = "repeated within the call"
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Vectors by source of draft and by name key, and '' or why there are none."""
+    """Vectors by source of draft and by name key, the model that made them, and '' or why there are none."""
 
     texts: Mapping[int, Floats]
     names: Mapping[str, Floats]
+    embedder: Embedder
     lag: str = ""
 
 
 def embed(drafts: Sequence[Draft], episode: Episode, stores: Stores) -> Vectors:
     """The vectors of drafts and of the names in them that are new; call it without the write lock."""
     kept = [(place, draft) for place, draft in enumerate(drafts) if not draft.ignored_because]
-    index = stores.index_of(episode.owner.user_id)
+    index, embedder = stores.index_and_model_of(episode.owner.user_id)
     unknown = {m.key: m.name for _, draft in kept for m in draft.mentions if m.key not in index.names}
     forms = [(heading(episode.observed_at, draft.message.speaker), draft.text) for _, draft in kept]
     try:
-        texts = stores.embedder.embed_texts(forms)
-        names = stores.embedder.embed_names(list(unknown.values())) if unknown else ()
+        texts = embedder.embed_texts(forms)
+        names = embedder.embed_names(list(unknown.values())) if unknown else ()
         stores.tables()
     except McpMemoryError as exc:
         # The log takes it all the same: what was said must not depend on a model.
-        return Vectors({}, {}, exc.message)
+        return Vectors({}, {}, embedder, exc.message)
     by_place = {place: vectors for (place, _), vectors in zip(kept, texts, strict=True)}
-    return Vectors(by_place, dict(zip(unknown, names, strict=True)))
+    return Vectors(by_place, dict(zip(unknown, names, strict=True)), embedder)
+
+
+def comparable(vectors: Vectors, drafts: Sequence[Draft], episode: Episode, stores: Stores) -> Vectors:
+    """The vectors, made again where the model was replaced since. Call it with `stores.writing` held."""
+    return vectors if vectors.embedder is stores.embedder else embed(drafts, episode, stores)
 
 
 def same_text(drafts: Sequence[Draft], episode: Episode, stores: Stores, states: Collection[State]) -> list[Memory]:

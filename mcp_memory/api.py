@@ -4,7 +4,6 @@ A line is `{"id", "method", "arguments"}`; its answer `{"id", "result"}` or `{"i
 Before the answer of a long call lines `{"id", "progress": [done, total]}` may come.
 """
 
-import contextlib
 import inspect
 import json
 import logging
@@ -18,10 +17,10 @@ import anyio.to_thread
 from pydantic import TypeAdapter, ValidationError
 
 from . import errors
-from .errors import InvalidInputError, McpMemoryError
+from .errors import InvalidInputError, McpMemoryError, StorageError
 from .records import AddResult, DeleteResult, OnProgress, RateResult, SearchResult
 from .records import Memory as Record
-from .reports import BackupResult, Check, History, Rebuilt, Undone, Updated, Verification, WhyNot
+from .reports import BackupResult, Check, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
 from .settings import as_table
 from .turns import Turn
 
@@ -52,12 +51,18 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "whose": TypeAdapter(dict[str, str]),
     "verify": TypeAdapter(Verification),
     "rebuild": TypeAdapter(Rebuilt),
+    "reembed": TypeAdapter(Reembedded),
 }
 # Of all clients together, each of whom asks one thing at a time.
 _THREADS = anyio.CapacityLimiter(256)
 _CHANGES = frozenset({"add", "delete", "update", "undo", "rate"})
 # Those that say how far they are.
-_LONG = frozenset({"verify", "rebuild"})
+_LONG = frozenset({"verify", "rebuild", "reembed"})
+# What would change the answers of all clients is not done for one who has left.
+_ENDS_WITH_CLIENT = frozenset({"reembed"})
+# With which settings the memory is opened for a method where it is not open yet: with its own model, if it is to have
+# another one.
+_OPENED_WITH: Mapping[str, Mapping[str, Any]] = {"reembed": {"embedding_model": ""}}
 _TELL_EVERY_S = 0.1
 _LOOK_AT_ARGUMENTS = "look at the method's arguments"
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
@@ -107,8 +112,9 @@ async def answer_calls(
 
         def work(number: int = number, method: str = method, given: dict[str, Any] = given, turn: Turn = turn) -> bytes:
             if method in _LONG:
-                given = given | {"on_progress": _teller(number, write_line)}
-            return _answered(lambda: engine.memory_of(settings, agent_id, turn), method, given)
+                given = given | {"on_progress": _teller(number, method, write_line)}
+            opened_with = _OPENED_WITH.get(method, {})
+            return _answered(lambda: engine.memory_of(settings, agent_id, turn, **opened_with), method, given)
 
         try:
             answered = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_THREADS)
@@ -117,7 +123,7 @@ async def answer_calls(
         await write_line(b'{"id": %d, %b}\n' % (number, answered))
 
 
-def _teller(number: int, write_line: "WriteLine") -> OnProgress:
+def _teller(number: int, method: str, write_line: "WriteLine") -> OnProgress:
     """Tells the client of a call how far it is, not too often; for the thread that does the work."""
     told_at = -_TELL_EVERY_S
 
@@ -129,9 +135,11 @@ def _teller(number: int, write_line: "WriteLine") -> OnProgress:
         if time.monotonic() - told_at < _TELL_EVERY_S:
             return
         told_at = time.monotonic()
-        # The work goes on when whoever asked for it has gone.
-        with contextlib.suppress(OSError, RuntimeError):
+        try:
             anyio.from_thread.run(send, b'{"id": %d, "progress": [%d, %d]}\n' % (number, done, total))
+        except (OSError, RuntimeError) as exc:
+            if method in _ENDS_WITH_CLIENT:
+                raise StorageError("whoever asked for it has left", hint=f"ask for {method} again: it goes on") from exc
 
     return tell
 

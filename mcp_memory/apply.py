@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
-from .records import SEARCHABLE, Memory
+from .embedder import Embedder
+from .log import Log
+from .records import SEARCHABLE, Entity, Memory
+from .score import Floats
 from .stores import Stores
 from .tables import Tables
 from .text import heading
@@ -57,35 +60,44 @@ def write_pending(stores: Stores) -> None:
 
 
 def write_memories(stores: Stores, tables: Tables, ids: Sequence[str]) -> None:
-    """Write or remove rows by their ids, as the log has them now."""
-    if not ids:
-        return
-    kept = [memory for memory in stores.log.get_memories(ids).values() if memory.state in SEARCHABLE]
-    embedded = stores.embedder.embed_texts([embedded_form(memory) for memory in kept])
-    vectors = {memory.id: made for memory, made in zip(kept, embedded, strict=True)}
-    # Removed first in any case: a doubled row is not mended by an upsert.
-    tables.delete_memories(ids)
-    tables.put_memories(kept, vectors)
+    """Write or remove rows of the tables in use by their ids, as the log has them now, and update the indices."""
     indices = stores.loaded_indices()
-    for memory in kept:
+    for memory, vectors in put_memories(stores.log, stores.embedder, tables, ids):
         if memory.user_id in indices:
-            indices[memory.user_id].put_vectors(memory.id, vectors[memory.id])
+            indices[memory.user_id].put_vectors(memory.id, vectors)
 
 
 def write_entities(stores: Stores, tables: Tables, ids: Sequence[str]) -> None:
-    """Write or remove entities by their ids, as the log has them now."""
-    if not ids:
-        return
-    found = stores.log.get_entities(ids=ids)
-    vectors = dict(zip([e.id for e in found], stores.embedder.embed_names([e.name for e in found]), strict=True))
-    tables.delete_entities(ids)
-    tables.put_entities(found, vectors)
+    """Write or remove entities of the tables in use by their ids, as the log has them now, and update the indices."""
     indices = stores.loaded_indices()
-    for entity in found:
+    for entity, vector in put_entities(stores.log, stores.embedder, tables, ids):
         if entity.user_id in indices:
             index = indices[entity.user_id]
             with index.lock:
-                index.names.put_vector(entity.id, vectors[entity.id])
+                index.names.put_vector(entity.id, vector)
+
+
+def put_memories(log: Log, embedder: Embedder, tables: Tables, ids: Sequence[str]) -> list[tuple[Memory, Floats]]:
+    """Have tables hold of these ids what the log has now; returns that, with the vectors it was given."""
+    if not ids:
+        return []
+    kept = [memory for memory in log.get_memories(ids).values() if memory.state in SEARCHABLE]
+    vectors = embedder.embed_texts([embedded_form(memory) for memory in kept])
+    # Removed first in any case: a doubled row is not mended by an upsert.
+    tables.delete_memories(ids)
+    tables.put_memories(kept, {memory.id: made for memory, made in zip(kept, vectors, strict=True)})
+    return list(zip(kept, vectors, strict=True))
+
+
+def put_entities(log: Log, embedder: Embedder, tables: Tables, ids: Sequence[str]) -> list[tuple[Entity, Floats]]:
+    """The same for entities."""
+    if not ids:
+        return []
+    found = log.get_entities(ids=ids)
+    vectors = embedder.embed_names([entity.name for entity in found])
+    tables.delete_entities(ids)
+    tables.put_entities(found, {entity.id: vector for entity, vector in zip(found, vectors, strict=True)})
+    return list(zip(found, vectors, strict=True))
 
 
 def embedded_form(memory: Memory) -> tuple[str, str]:

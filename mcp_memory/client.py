@@ -27,6 +27,7 @@ class Memory(RemoteMemory):
         super().__init__(
             lambda: connect_or_start(data_folder(), "api", user_id=user_id, agent_id=agent_id, name="python")
         )
+        self.learn_whose()
 
     @staticmethod
     def local(

@@ -59,10 +59,27 @@ def reach_memory() -> LocalMemory | RemoteMemory:
     Raises:
         McpMemoryError: it cannot be reached.
     """
-    running = RemoteMemory.of_running(_NAME)
+    return _with_notice(RemoteMemory.of_running(_NAME)) or LocalMemory.open(agent_id=_NAME)
+
+
+def reach_memory_with_its_own_model() -> LocalMemory | RemoteMemory:
+    """The same, also where the settings name another model than the folder has.
+
+    Raises:
+        McpMemoryError: it cannot be reached.
+    """
+    return _with_notice(RemoteMemory.attached(_NAME)) or LocalMemory.open(agent_id=_NAME, embedding_model="")
+
+
+def _with_notice(running: RemoteMemory | None) -> RemoteMemory | None:
     if running and running.notice:
-        err.print(Text(running.notice, style="yellow"), soft_wrap=True)
-    return running or LocalMemory.open(agent_id=_NAME)
+        warn(running.notice)
+    return running
+
+
+def warn(told: str) -> None:
+    """Print what people are to know beside a result."""
+    err.print(Text(told, style="yellow"), soft_wrap=True)
 
 
 def print_json(value: Any) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .errors import ModelUnavailableError
 from .families import Prompts
 from .graph import Graph, find_graph
+from .made_by import MadeBy
 from .packaged import checked_folder
 from .paths import cache_folder
 from .records import PACKAGED_MODEL
@@ -33,6 +34,9 @@ _BATCH = 32
 _SPECIAL_TOKENS = 2
 # A heading or a prompt longer than this share of the model's window would leave no room for the text.
 _MAX_HEADING_SHARE = _MAX_PROMPT_SHARE = 0.25
+# Whose vector tells whether the weights are those that they were.
+_SAMPLE_TEXT = "The spare key hangs behind the barometer in the hall."
+_SAMPLE_NUMBERS = 16
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +51,7 @@ class Embedder:
 
         Prompts are put before what is embedded; None leaves them to the model and its family.
         """
-        self.name = name
+        self.name = full_name(name)
         self._given = (query_prompt, document_prompt)
         self._loading = threading.Lock()
         # The tokenizer must not be used by two threads at once.
@@ -131,6 +135,12 @@ class Embedder:
     def prompts(self) -> Prompts:
         """What is put before queries and before everything else; loads the model."""
         return self.load().prompts
+
+    def made_by(self) -> MadeBy:
+        """What is to be known of vectors of documents that are made now; loads the model."""
+        [vector] = self.embed_names([_SAMPLE_TEXT])
+        sample = tuple(float(number) for number in vector[:_SAMPLE_NUMBERS])
+        return MadeBy(self.name, self.dimension, self.prompts.document, sample)
 
     def embed_query(self, query: str, names: Sequence[str] = ()) -> tuple[Vectors, Vectors]:
         """The vector of a query, shape (dimension,), and those of names in it, shape (len(names), dimension).
@@ -228,10 +238,19 @@ class Embedder:
         return model
 
     def _location(self) -> str:
-        if self.name == PACKAGED_MODEL:
-            return str(checked_folder())
-        folder = Path(self.name).expanduser()
-        return str(folder) if folder.is_dir() else self.name
+        return str(checked_folder()) if self.name == PACKAGED_MODEL else self.name
+
+
+def full_name(name: str) -> str:
+    """A model's name as it holds wherever a program is started: a folder with its whole path, others as they are."""
+    if name == PACKAGED_MODEL:
+        return name
+    try:
+        folder = Path(name).expanduser()
+        return str(folder.absolute()) if folder.is_dir() else name
+    except (OSError, RuntimeError, ValueError):
+        # No path at all, then: no such account, too long, a zero byte.
+        return name
 
 
 def _check_prompts(model: Transformer, name: str) -> None:
@@ -252,9 +271,9 @@ def _summary(exc: Exception) -> str:
 def _advice(exc: Exception) -> str:
     """What to do about a model that cannot be loaded."""
     if isinstance(exc, HubUnreachableError):
-        return "correct MCP_MEMORY_EMBEDDING_MODEL, or connect this machine once so that the model is downloaded"
+        return "correct the model's name, or connect this machine once so that the model is downloaded"
     if isinstance(exc, ImportError):
         return f"install what is missing, with: {sys.executable} -m pip install {exc.name or ''}".rstrip()
     if "trust_remote_code" in str(exc):
-        return "set MCP_MEMORY_EMBEDDING_MODEL to another model: code that comes with a model is never run here"
-    return "check MCP_MEMORY_EMBEDDING_MODEL: a folder, a model name, or leave it unset"
+        return "choose another model: code that comes with a model is never run here"
+    return "check the model's name, in MCP_MEMORY_EMBEDDING_MODEL or after --model: a folder, or one on the model hub"

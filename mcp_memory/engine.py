@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import McpMemoryError, StorageError
 from .turns import Turn, Turns
@@ -17,18 +17,18 @@ logger = logging.getLogger(__name__)
 _CLOSE_S = 5.0
 
 
-def open_local() -> "LocalMemory":
-    """The memory in the data folder that the settings name."""
+def open_local(**settings: Any) -> "LocalMemory":
+    """The memory in the data folder that the settings name; those given go before."""
     # Imported here: the stores behind it cost more than a host waits for a handshake.
     from .memory import LocalMemory
 
-    return LocalMemory.open()
+    return LocalMemory.open(**settings)
 
 
 class Engine:
     """Holds one data folder for a server. Nothing heavy happens before `warm` or the first `memory`."""
 
-    def __init__(self, open_memory: "Callable[[], LocalMemory]" = open_local) -> None:
+    def __init__(self, open_memory: "Callable[..., LocalMemory]" = open_local) -> None:
         self._open_memory = open_memory
         self._lock = threading.Lock()
         self._memory: LocalMemory | None = None
@@ -39,8 +39,8 @@ class Engine:
         self._turns = Turns()
         self.activity = "starting"
 
-    def memory(self) -> "LocalMemory":
-        """The open memory; opens it when it is not, and tries again when that failed before.
+    def memory(self, **opened_with: Any) -> "LocalMemory":
+        """The open memory; opens it when it is not, with settings if any, and tries again when that failed before.
 
         Raises:
             McpMemoryError: the folder is in use, a setting is wrong, a file is damaged.
@@ -50,18 +50,18 @@ class Engine:
                 raise StorageError("the server is ending", hint="start it again")
             if self._memory is None:
                 self.activity = "opening the data folder"
-                self._memory = self._open_memory()
+                self._memory = self._open_memory(**opened_with)
                 if self._is_waiting_over:
                     self._memory.stop_waiting()
             return self._memory
 
-    def memory_of(self, settings: "Settings | None", agent_id: str, turn: Turn) -> "LocalMemory":
+    def memory_of(self, settings: "Settings | None", agent_id: str, turn: Turn, **opened_with: Any) -> "LocalMemory":
         """The memory as a client with its own settings sees it; without, with those that it was opened with.
 
         Raises:
             McpMemoryError: as `memory` does.
         """
-        memory = self.memory()
+        memory = self.memory(**opened_with)
         return memory.as_client(settings or memory.settings, agent_id).in_turn(turn)
 
     def next_turn(self, settings: "Settings | None") -> Turn:

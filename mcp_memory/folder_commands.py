@@ -1,18 +1,30 @@
-"""`mcp-memory verify` and `rebuild`: what derives from the log compared with it, and made anew from it."""
+"""`mcp-memory verify`, `rebuild` and `reembed`: what derives from the log compared with it, and made anew from it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from .console import Json, err, failing_clearly, out, print_json, reach_memory
+from .console import (
+    Json,
+    err,
+    failing_clearly,
+    out,
+    print_json,
+    reach_memory,
+    reach_memory_with_its_own_model,
+    warn,
+)
+from .embedder import full_name
 from .memory import LocalMemory
 from .records import OnProgress
 from .remote import RemoteMemory
-from .reports import Difference
+from .reports import Difference, Reembedded
+from .settings import load_settings, naming_another_model
 
 # Differences that are printed one by one.
 _N_SHOWN = 20
@@ -22,6 +34,7 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands to those of the program."""
     app.command()(verify)
     app.command()(rebuild)
+    app.command()(reembed)
 
 
 def verify(as_json: Json = False) -> None:
@@ -56,6 +69,45 @@ def rebuild(as_json: Json = False) -> None:
     out.print(Text(f"made anew from the log: {made.n_memories} memories, {made.n_entities} entities{resumed}"))
 
 
+def reembed(
+    model: Annotated[
+        str, typer.Option(help="Name or folder of the model to go over to; by default the one set, else the folder's.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Embed every memory anew, with another model or as prompts and weights are now; searches go on with the old.
+
+    Ctrl-C ends it and changes nothing; the same command goes on where it stopped.
+    """
+    with _memory("Embedding", reach_memory_with_its_own_model) as (memory, show):
+        try:
+            made = memory.reembed(model, show)
+        except KeyboardInterrupt:
+            warn("Ended before its time: the folder keeps its model. The same command goes on where this one stopped.")
+            raise
+        # Those of the engine and those of this terminal.
+        here = naming_another_model(load_settings().home, made.model, full_name)
+    if as_json:
+        print_json(asdict(made))
+    else:
+        out.print(Text(_told(made)), soft_wrap=True)
+    for place in dict.fromkeys((*made.still_named, *here)):
+        warn(f"{place}: with that the next start is refused; remove it, or set it to {made.model}")
+
+
+def _told(made: Reembedded) -> str:
+    told = f"{made.n_memories} memories and {made.n_entities} entities embedded with {made.model}"
+    told += f" ({made.dimension} numbers each"
+    if made.query_prompt or made.document_prompt:
+        told += f", queries after {made.query_prompt!r}, memories after {made.document_prompt!r}"
+    told += ")"
+    if made.n_resumed:
+        told += f", {made.n_resumed} of them by an earlier run"
+    if made.model_before not in ("", made.model):
+        told += f"; it was {made.model_before}"
+    return told
+
+
 def _line(difference: Difference) -> Text:
     where = f"{difference.table} {difference.id}".rstrip()
     return Text.assemble(
@@ -64,7 +116,9 @@ def _line(difference: Difference) -> Text:
 
 
 @contextmanager
-def _memory(doing: str) -> Iterator[tuple[LocalMemory | RemoteMemory, OnProgress]]:
+def _memory(
+    doing: str, reach: Callable[[], LocalMemory | RemoteMemory] = reach_memory
+) -> Iterator[tuple[LocalMemory | RemoteMemory, OnProgress]]:
     """The memory of the running engine, else the opened folder, and what draws a bar; failures end the program."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
@@ -74,5 +128,5 @@ def _memory(doing: str) -> Iterator[tuple[LocalMemory | RemoteMemory, OnProgress
         def show(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        with reach_memory() as memory:
+        with reach() as memory:
             yield memory, show

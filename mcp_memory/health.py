@@ -39,12 +39,19 @@ def _model(stores: Stores) -> tuple[str, str]:
     found = f"{embedder.name}, {embedder.dimension} dimensions, in {embedder.load().runtime}"
     if (prompts := embedder.prompts) != Prompts():
         found += f", queries after {prompts.query!r}, memories after {prompts.document!r}"
+    if stores.have_weights_changed():
+        return f"{found}; its weights are not those that made the vectors", "run: mcp-memory reembed"
     return found, ""
 
 
 def _tables(stores: Stores) -> tuple[str, str]:
     tables = stores.tables()
-    return f"{len(tables.memory_ids())} memories, {tables.count_unindexed()} rows not yet in the scalar indices", ""
+    begun = stores.folder.made_by_fresh()
+    rest = f"; half-made tables of {begun.model!r} lie in {stores.folder.fresh}" if begun else ""
+    return (
+        f"{len(tables.memory_ids())} memories, {tables.count_unindexed()} rows not yet in the scalar indices{rest}",
+        "",
+    )
 
 
 def _coverage(stores: Stores) -> tuple[str, str]:

@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, get_args
 
 import anyio
@@ -225,7 +226,7 @@ def run(folder: DataFolder) -> None:
         print(f"{exc.message} ({exc.hint})", file=sys.stderr, flush=True)
         os._exit(1)
     _log_to_file(settings)
-    engine = Engine(lambda: LocalMemory.open(held=folder))
+    engine = Engine(partial(LocalMemory.open, held=folder))
     status = 0
     try:
         anyio.run(_serve, engine, settings)

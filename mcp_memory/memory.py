@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import add as adding
-from . import forget, inputs, rebuild, verify
+from . import forget, inputs, rebuild, reembed, verify
 from . import rate as rating
 from . import search as searching
 from .backup import back_up
@@ -39,7 +39,7 @@ from .records import (
 from .records import (
     Memory as Record,
 )
-from .reports import BackupResult, Check, Rebuilt, Verification
+from .reports import BackupResult, Check, Rebuilt, Reembedded, Verification
 from .restore import RestoreResult, restore
 from .revising import Revising
 from .rewrite import Rewriting
@@ -76,7 +76,8 @@ class LocalMemory(Revising):
         """Open a data folder in this process (default: `MCP_MEMORY_HOME` or the platform's folder).
 
         `settings` overrides any setting by its field name. `embedder` brings a model that is loaded already, `held`
-        a folder that this process holds already and goes on to hold afterwards.
+        a folder that this process holds already and goes on to hold afterwards. `embedding_model=""` opens the folder
+        with its own model, whatever environment and file name: `reembed` goes over to what those name.
 
         Raises:
             FolderInUseError: another process holds the folder; its pid is named.
@@ -85,7 +86,8 @@ class LocalMemory(Revising):
         """
         home = held.path if held else folder
         given = settings | ({"home": Path(home)} if home else {}) | ({"user_id": user_id} if user_id else {})
-        parts = Parts(load_settings(**given), clock, embedder, held)
+        lasting = {name: value for name, value in given.items() if name != "embedding_model" or value}
+        parts = Parts(load_settings(**given), clock, embedder, held, lambda: load_settings(**lasting))
         named = agent_id or parts.settings.agent_id or "python"
         return cls(parts, Owner(parts.user_id, agent_id_of(named)), parts.settings)
 
@@ -328,6 +330,20 @@ class LocalMemory(Revising):
             ModelUnavailableError, ConflictError, StorageError: the tables are as they were.
         """
         return rebuild.rebuild(self._parts.stores, on_progress)
+
+    def reembed(self, model: str = "", on_progress: OnProgress = lambda _done, _total: None) -> Reembedded:
+        """Embed everything of all users anew, and go over to those vectors and their model at the end.
+
+        `model` is a folder or a name; '' means the model that the settings name by now, else the folder's own. Prompts
+        are those of the settings by now, else the model's. From then on the folder keeps this model. Adding, searching
+        and deleting go on meanwhile, with the old model; a run that was cut short has changed nothing, and the next
+        one with the same model goes on where it stopped.
+
+        Raises:
+            ModelUnavailableError: there is no such model; nothing has changed.
+            StorageError, ConflictError, InvalidInputError: the old model and its tables are in use.
+        """
+        return reembed.reembed(self._parts.stores, self._parts.settings_now(), model, on_progress)
 
     def settle(self) -> None:
         """Wait until the upkeep that follows writes is done; for measuring, and before copying the folder."""

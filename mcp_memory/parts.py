@@ -30,8 +30,11 @@ class Parts:
         clock: Callable[[], datetime],
         embedder: Embedder | None = None,
         held: DataFolder | None = None,
+        settings_now: Callable[[], Settings] | None = None,
     ) -> None:
         self.settings = settings
+        # What environment and file say by now, where that counts and not what they said at the start.
+        self.settings_now = settings_now or (lambda: settings)
         self.clock = clock
         # First: a wrong host must not leave the folder locked.
         self.model = LanguageModel(settings)
@@ -39,8 +42,7 @@ class Parts:
         self._is_held_for_good = held is not None
         try:
             require_lancedb()
-            named = settings.embedding_model, settings.embedding_query_prompt, settings.embedding_document_prompt
-            self.stores = Stores(settings, embedder or Embedder(*named), clock)
+            self.stores = Stores(settings, embedder, clock)
             self.user_id = settings.user_id or self._folders_user()
         except BaseException:
             self._release()

@@ -14,7 +14,7 @@ from .inputs import Moment
 from .paths import data_folder
 from .records import AddResult, DeleteResult, Filters, Message, OnProgress, RateResult, SearchResult
 from .records import Memory as Record
-from .reports import BackupResult, Check, History, Rebuilt, Undone, Updated, Verification, WhyNot
+from .reports import BackupResult, Check, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
 from .starter import connect_or_start
 
 _READS = frozenset({"search", "list", "get", "history", "why_not", "settings", "examine", "stats", "whose"})
@@ -30,24 +30,53 @@ class RemoteMemory:
         """Connect, and again with the first call after the engine has gone.
 
         Raises:
-            McpMemoryError: there is no engine, or it refuses.
+            McpMemoryError: there is no engine, or it refuses the connection.
         """
         self._connect = connect
         self._line: Line | None = connect()
         self._lock = threading.Lock()
         self._n_asked = 0
-        whose = self._ask("whose")
-        self.user_id: str = whose["user"]
-        self.folder = Path(whose["folder"])
+        self._whose: Mapping[str, str] = {}
 
     @classmethod
     def of_running(cls, name: str) -> Self | None:
-        """The memory of the engine that runs, None where none does, for a client that calls itself `name`."""
+        """The memory of the engine that runs, None where none does, for a client that calls itself `name`.
+
+        Raises:
+            McpMemoryError: the engine refuses, or cannot open the folder.
+        """
+        memory = cls.attached(name)
+        if memory:
+            memory.learn_whose()
+        return memory
+
+    @classmethod
+    def attached(cls, name: str) -> Self | None:
+        """The same, whether or not the engine can open the folder."""
         first = connect(data_folder(), "api", name=name)
         if first is None:
             return None
         lines = [first]
         return cls(lambda: lines.pop() if lines else connect_or_start(data_folder(), "api", name=name))
+
+    def learn_whose(self) -> Mapping[str, str]:
+        """Whose memory it is and where, from the engine, which opens the folder where it has not yet.
+
+        Raises:
+            McpMemoryError: it cannot be opened.
+        """
+        self._whose = self._whose or self._ask("whose")
+        return self._whose
+
+    @property
+    def user_id(self) -> str:
+        """Whose memory this is."""
+        return self.learn_whose()["user"]
+
+    @property
+    def folder(self) -> Path:
+        """Where it is kept."""
+        return Path(self.learn_whose()["folder"])
 
     @property
     def notice(self) -> str:
@@ -197,6 +226,16 @@ class RemoteMemory:
     def rebuild(self, on_progress: OnProgress = lambda _done, _total: None) -> Rebuilt:
         """Make the tables and the keyword index anew from the log; see `Memory.rebuild`."""
         answer: Rebuilt = self._call("rebuild", {}, on_progress)
+        return answer
+
+    def reembed(self, model: str = "", on_progress: OnProgress = lambda _done, _total: None) -> Reembedded:
+        """Embed everything anew and go over to that; see `LocalMemory.reembed`. It ends when this client leaves.
+
+        A folder may be relative to this process.
+        """
+        folder = Path(model).expanduser() if model else None
+        given = str(folder.absolute()) if folder and folder.is_dir() else model
+        answer: Reembedded = self._call("reembed", {"model": given}, on_progress)
         return answer
 
     def close(self) -> None:

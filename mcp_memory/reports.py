@@ -67,6 +67,25 @@ class Rebuilt:
 
 
 @dataclass(frozen=True, slots=True)
+class Reembedded:
+    """With which model everything is embedded now, after which prompts, and with which it was before ('' for none).
+
+    How many rows it was, how many of them an earlier run had made, and which settings still name another model.
+    """
+
+    model: str
+    dimension: int
+    query_prompt: str
+    document_prompt: str
+    model_before: str
+    dimension_before: int
+    n_memories: int
+    n_entities: int
+    n_resumed: int = 0
+    still_named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One thing that was looked at. `advice` is '' where all is well; all else works without what is optional."""
 

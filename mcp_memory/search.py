@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from . import candidates, fuse, score
+from .embedder import Embedder
 from .errors import ConflictError, McpMemoryError, ModelUnavailableError, StorageError
 from .index import Mask, Rows, UserIndex
 from .knowledge import former_validity
-from .recall import Recalled, recall
+from .recall import recall
 from .records import SEARCHABLE, Hit, SearchResult, Selection
 from .rewrite import Rewriting
 from .schema import to_micros
@@ -41,12 +42,12 @@ def search(
     is named in `degraded`. `rewritten` gives the query in other words; it is called late, when the query itself
     has been read and embedded. The `settings` are the client's, who chooses ranking, weights and floor.
     """
-    index = stores.index_of(selection.owner.user_id)
+    index, embedder = stores.index_and_model_of(selection.owner.user_id)
     query = candidates.read_query(query_text, index)
-    query, lag = _with_vectors(query, index, stores)
+    query, lag = _with_vectors(query, index, embedder, stores)
     rewriting = rewritten()
-    reworded = _reworded(query, rewriting.queries, index, stores)
-    recalled = _recalled(query, selection, stores)
+    reworded = _reworded(query, rewriting.queries, index, embedder)
+    recalled = recall(query.text, query.names, selection, stores)
     if recalled.period:
         selection = replace(selection, during=(recalled.period.start, recalled.period.end))
     former = former_validity(stores.log, selection.owner.user_id, selection.known_at) if selection.known_at else {}
@@ -94,19 +95,16 @@ def search(
     return _report(replace(result, rewritten=rewriting.queries), lag, rewriting, index)
 
 
-def _recalled(query: candidates.Query, selection: Selection, stores: Stores) -> Recalled:
-    """What the facts say to the query, which knows its names by key and as written."""
-    return recall(query.text, query.names, selection, stores)
-
-
-def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> tuple[candidates.Query, str]:
+def _with_vectors(
+    query: candidates.Query, index: UserIndex, embedder: Embedder, stores: Stores
+) -> tuple[candidates.Query, str]:
     """The query with its vector and those of names not known by key; or the reason why there are none."""
     if not len(index):
         return query, ""
     try:
         with index.lock:
             unknown = [name for key, name in query.names if index.names.by_key(key) is None]
-        vector, of_names = stores.embedder.embed_query(query.text, unknown)
+        vector, of_names = embedder.embed_query(query.text, unknown)
         vectors = dict(zip(unknown, of_names, strict=True))
         stores.tables()
     except (ModelUnavailableError, ConflictError, StorageError) as exc:
@@ -119,14 +117,14 @@ def _with_vectors(query: candidates.Query, index: UserIndex, stores: Stores) -> 
 
 
 def _reworded(
-    query: candidates.Query, texts: Sequence[str], index: UserIndex, stores: Stores
+    query: candidates.Query, texts: Sequence[str], index: UserIndex, embedder: Embedder
 ) -> list[candidates.Query]:
     """The query in other words, with vectors where the query itself has one."""
     vectors: Sequence[Floats] = ()
     if texts and query.vector is not None:
         # What embedded the query a moment ago; if it fails now, words are enough for an extra.
         with contextlib.suppress(ModelUnavailableError):
-            vectors = list(stores.embedder.embed_queries(texts))
+            vectors = list(embedder.embed_queries(texts))
     return candidates.reword(query, texts, vectors, index)
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,7 +21,7 @@ from pydantic_settings import (
 from .errors import InvalidInputError
 from .fuse import FUSED, GATED, PROFILES, SIGNAL_NAMES, ScopeWeights, ScoreWeights, SignalWeights
 from .paths import HOME_VARIABLE, data_folder
-from .records import PACKAGED_MODEL, Ranking, Weighting
+from .records import Ranking, Weighting
 
 PREFIX = "MCP_MEMORY_"
 FILE_NAME = "settings.toml"
@@ -94,7 +94,9 @@ class Settings(BaseSettings):
     )
     tools: Literal["default", "full"] = Field("default", description="which tools a host is offered: default or full")
     embedding_model: str = Field(
-        PACKAGED_MODEL, min_length=1, description="name or folder of a sentence-transformers model"
+        "",
+        max_length=1000,
+        description="name or folder of a sentence-transformers model; '' means the folder's own, else the packaged one",
     )
     embedding_query_prompt: str | None = Field(
         None, max_length=1000, description="what is put before a query; unset: what the model was trained with"
@@ -203,6 +205,20 @@ def for_client(engine: Settings, variables: Mapping[str, Any]) -> Settings:
     given = {name: variables[PREFIX + name.upper()] for name in OF_A_CLIENT if PREFIX + name.upper() in variables}
     chosen = load_settings(home=engine.home, **given)
     return engine.model_copy(update={name: getattr(chosen, name) for name in OF_A_CLIENT})
+
+
+def naming_another_model(home: Path, model: str, full_name: Callable[[str], str]) -> list[str]:
+    """Where environment and file name an embedding model other than the folder's, each as a user would look for it.
+
+    `full_name` tells which model a name means.
+    """
+    key = "embedding_model"
+    places = {
+        f"{PREFIX}{key.upper()} in the environment": EnvSettingsSource(Settings)(),
+        f"{key} in {home / FILE_NAME}": TomlConfigSettingsSource(Settings, home / FILE_NAME)(),
+    }
+    named = {place: str(values.get(key) or "") for place, values in places.items()}
+    return [f"{place} = {name}" for place, name in named.items() if name and full_name(name) != model]
 
 
 def unknown_names(settings: Settings) -> list[str]:

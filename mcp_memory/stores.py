@@ -2,16 +2,20 @@
 
 import contextlib
 import logging
+import shlex
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .embedder import Embedder
+from .embedder import Embedder, full_name
 from .errors import ConflictError, McpMemoryError, StorageError
 from .ids import IdSequence
 from .index import UserIndex, load_index, load_vectors
 from .log import Log
+from .made_by import MadeBy, write_made_by
+from .records import PACKAGED_MODEL
 from .settings import Settings
 from .swap import TablesFolder
 from .tables import Tables, TablesDamagedError
@@ -23,6 +27,20 @@ LOG_NAME = "log.sqlite3"
 _MODEL, _DIMENSION, _PROMPT = "embedding_model", "embedding_dimension", "embedding_document_prompt"
 
 
+@dataclass(slots=True)
+class _Space:
+    """Vectors that can be compared: the model that makes them, and where they are, on the disk and in memory.
+
+    It is replaced as a whole, so that whoever takes hold of it once finds parts that belong together.
+    """
+
+    embedder: Embedder
+    # What is recorded of the vectors, None before the first.
+    made_by: MadeBy | None
+    tables: Tables | None = None
+    indices: dict[str, UserIndex] = field(default_factory=dict)
+
+
 class Stores:
     """Log, tables, model and indices of a data folder that this process holds.
 
@@ -31,15 +49,16 @@ class Stores:
     indispensable: without tables or model, adding and searching by words go on.
     """
 
-    def __init__(self, settings: Settings, embedder: Embedder, clock: Callable[[], datetime]) -> None:
+    def __init__(self, settings: Settings, embedder: Embedder | None, clock: Callable[[], datetime]) -> None:
         """Open the log; the tables and the model come when they are first needed.
+
+        Without an `embedder` the model is the one that the settings name, else the folder's own.
 
         Raises:
             ConflictError: the folder was made with another embedding model.
             StorageError: the log cannot be opened.
         """
         self.settings = settings
-        self.embedder = embedder
         self.clock = clock
         self.writing = threading.RLock()
         self.applying = threading.RLock()
@@ -52,10 +71,12 @@ class Stores:
         self.damage = ""
         self.set_aside_because = ""
         self.log = Log(settings.home / LOG_NAME)
-        self._tables: Tables | None = None
-        self._document_prompt = ""
-        self._indices: dict[str, UserIndex] = {}
         try:
+            with contextlib.suppress(StorageError):
+                # Before it is asked what they were made with; whoever needs the tables meets the failure again.
+                self.folder.recover()
+            made_by = self._read_made_by()
+            self._space = _Space(embedder or self.embedder_of(settings, made_by), made_by)
             self.ids = IdSequence(self.log.last_id())
             # Whether the tables lag behind the log; then changes leave them to `reconcile`.
             self.is_behind = self.log.has_pending()
@@ -67,12 +88,39 @@ class Stores:
             self.log.close()
             raise
 
+    def _read_made_by(self) -> MadeBy | None:
+        """With what the folder's vectors are made; where log and tables say different things, the tables know."""
+        dimension = int(self.log.get_meta(_DIMENSION) or 0)
+        if not dimension:
+            return None
+        in_log = MadeBy(self.log.get_meta(_MODEL), dimension, self.log.get_meta(_PROMPT))
+        in_use = self.folder.made_by()
+        if in_use is None or in_use.is_as_recorded(in_log):
+            return in_log
+        # The tables were exchanged, and the process ended before the log was told.
+        self._record(in_use)
+        return in_use
+
+    def _record(self, made_by: MadeBy) -> None:
+        """Have the log say what the tables say; where it cannot, the next start does this again."""
+        try:
+            self.log.set_meta(**_in_log(made_by))
+        except StorageError as exc:
+            logger.warning("the log does not name the embedding model yet: %s", exc)
+
+    @staticmethod
+    def embedder_of(settings: Settings, made_by: MadeBy | None, name: str = "") -> Embedder:
+        """The model of a name, else the one that settings name, else the one that made the vectors; not loaded yet."""
+        chosen = name or settings.embedding_model or (made_by and made_by.model) or PACKAGED_MODEL
+        return Embedder(chosen, settings.embedding_query_prompt, settings.embedding_document_prompt)
+
     def _check_model(self) -> None:
-        recorded = self.log.get_meta(_MODEL)
+        recorded = full_name(self.made_by.model) if self.made_by else ""
         if recorded and recorded != self.embedder.name:
             raise ConflictError(
                 f"the folder {self.settings.home} was embedded with {recorded!r}, not {self.embedder.name!r}",
-                hint=f"set MCP_MEMORY_EMBEDDING_MODEL={recorded}, or MCP_MEMORY_HOME to another folder",
+                hint=f"set MCP_MEMORY_EMBEDDING_MODEL={recorded}, or leave it out, to keep that one; to go over to"
+                f" the other, run: mcp-memory reembed --model {shlex.quote(self.embedder.name)}",
             )
 
     def _check_log(self) -> None:
@@ -89,9 +137,19 @@ class Stores:
         return self.folder.path
 
     @property
+    def embedder(self) -> Embedder:
+        """The model of the folder's vectors. Another one takes its place together with the tables and the indices."""
+        return self._space.embedder
+
+    @property
+    def made_by(self) -> MadeBy | None:
+        """With what the folder's vectors are made as recorded, None before the first."""
+        return self._space.made_by
+
+    @property
     def dimension(self) -> int:
         """Length of the folder's vectors as recorded, 0 before the first."""
-        return int(self.log.get_meta(_DIMENSION) or 0)
+        return self.made_by.dimension if self.made_by else 0
 
     def tables(self) -> Tables:
         """The open tables; the first time in a new folder this loads the model to learn its dimension.
@@ -102,40 +160,62 @@ class Stores:
             TablesDamagedError: LanceDB's files cannot be made sense of; `reconcile` makes them anew.
             StorageError: they cannot be read or written.
         """
-        if self._tables is None:
+        space = self._space
+        tables = space.tables
+        if tables is None:
             with self.writing:
-                if self._tables is None:
-                    self._tables = self._open_tables()
+                space = self._space
+                if space.tables is None:
+                    space.tables = self._open_tables()
                     # What was loaded without tables has no vectors.
-                    self._indices.clear()
-        self._check_vectors(self._tables.dimension)
-        return self._tables
+                    space.indices.clear()
+                tables = space.tables
+        if space.made_by:
+            _check_vectors(space.embedder, space.made_by)
+        return tables
 
-    def recorded_dimension(self) -> int:
-        """Length of the folder's vectors, recorded now where it was not; checks that the model makes such vectors.
+    def agree_on_model(self) -> MadeBy:
+        """With what the folder's vectors are made, recorded now where it was not; checks that the model does so.
 
         Raises:
             ModelUnavailableError, ConflictError: as `tables` does.
         """
-        recorded = self.dimension
-        dimension = recorded or self.embedder.dimension
-        if recorded:
-            self._document_prompt = self.log.get_meta(_PROMPT)
-        else:
-            self._document_prompt = self.embedder.prompts.document
-        self._check_vectors(dimension)
-        if not recorded:
+        space = self._space
+        if space.made_by is None:
             # Before the tables: without it their files would look like those of a lost log.
-            made_by = {_MODEL: self.embedder.name, _DIMENSION: str(dimension), _PROMPT: self._document_prompt}
-            self.log.set_meta(**made_by)
-        return dimension
+            made_by = space.embedder.made_by()
+            self.log.set_meta(**_in_log(made_by))
+            space.made_by = made_by
+        _check_vectors(space.embedder, space.made_by)
+        return space.made_by
+
+    def have_weights_changed(self) -> bool:
+        """Whether the model makes other vectors than those that the tables hold; False where it cannot be told.
+
+        Raises:
+            ModelUnavailableError: it cannot be loaded.
+        """
+        in_use = self.folder.made_by()
+        now = self.embedder.made_by()
+        return bool(in_use and in_use.sample and in_use.is_as_recorded(now) and not in_use.has_weights_of(now))
 
     def _open_tables(self) -> Tables:
-        dimension = self.recorded_dimension()
+        made_by = self.agree_on_model()
         self.folder.recover()
+        in_use = self.folder.made_by()
+        if in_use and not in_use.is_as_recorded(made_by):
+            raise ConflictError(
+                f"the tables hold vectors of {in_use.model!r}, and {made_by.model!r} is loaded",
+                hint="run: mcp-memory engine stop, or start this program again",
+            )
         if not self.log.are_tables_in_use:
             self.log.mark_tables_in_use()
-        return Tables(self.tables_path, dimension)
+        tables = Tables(self.tables_path, made_by.dimension)
+        if in_use is None:
+            # What does not say it is believed to be as the log has it.
+            with contextlib.suppress(OSError):
+                write_made_by(self.tables_path, made_by)
+        return tables
 
     def set_tables_aside(self, reason: str) -> None:
         """Move damaged tables away and open empty ones; `reconcile` fills them. Call with `applying` held.
@@ -146,7 +226,7 @@ class Stores:
         if self.set_aside_because:
             raise StorageError(reason, hint="look at the disk: tables made anew were damaged again")
         with self.writing:
-            self._tables = None
+            self._space.tables = None
             self.folder.set_aside()
             self.damage, self.set_aside_because = "", reason
             self.is_behind = True
@@ -154,23 +234,38 @@ class Stores:
             logger.warning(
                 "the tables were moved to %s and are made anew from the log: %s", self.folder.damaged, reason
             )
-            self._tables = self._open_tables()
+            self._space.tables = self._open_tables()
 
-    def exchange_tables(self) -> None:
-        """Go over to the fresh tables, which hold everything, and to new indices. Call with both locks held."""
-        self._tables = None
+    def exchange_tables(self, fresh: Tables, embedder: Embedder, made_by: MadeBy) -> None:
+        """Go over to fresh tables, which hold everything, to the model of their vectors, and to new indices.
+
+        Call with both locks held. Searches that go on meanwhile have the old model and the old indices, later ones
+        the new. Where the process ends, the names of the folders alone decide what holds.
+
+        Raises:
+            StorageError: they cannot be exchanged; the old ones are in use.
+        """
+        before = self._space
+        indices = {user_id: self._loaded(user_id, fresh) for user_id in before.indices}
+        before.tables = None
         self.folder.exchange()
-        self._tables = self._open_tables()
+        self._space = _Space(embedder, made_by, indices=indices)
         self.waiting.drop()
-        self.log.mark_applied(self.log.last_event())
         self.is_behind, self.are_tables_checked, self.damage = False, True, ""
-        self._indices.clear()
+        self._record(made_by)
+        self._space.tables = self._open_tables()
+        self.log.mark_applied(self.log.last_event())
+
+    def _loaded(self, user_id: str, tables: Tables) -> UserIndex:
+        index = load_index(user_id, self.log, tables.dimension)
+        load_vectors(index, user_id, tables)
+        return index
 
     def rely_on_tables(self) -> None:
         """Use the vectors of tables that have been compared with the log. Call with `writing` held."""
         if not self.are_tables_checked:
             self.are_tables_checked = True
-            for user_id, index in self._indices.items():
+            for user_id, index in self._space.indices.items():
                 self._fill(index, user_id)
 
     def _fill(self, index: UserIndex, user_id: str) -> None:
@@ -193,28 +288,10 @@ class Stores:
                 if entity_id in index.names.entities:
                     index.names.put_vector(entity_id, vector)
 
-    def _check_vectors(self, dimension: int) -> None:
-        """Refuse to mix vectors that cannot be compared. The query's prompt may change: no vector is kept of it."""
-        if not self.embedder.is_loaded:
-            return
-        if dimension != self.embedder.dimension:
-            raise ConflictError(
-                f"the folder holds vectors of {dimension} numbers,"
-                f" {self.embedder.name!r} makes {self.embedder.dimension}",
-                hint="set MCP_MEMORY_EMBEDDING_MODEL to the model that the folder was made with",
-            )
-        if (prompt := self.embedder.prompts.document) != self._document_prompt:
-            raise ConflictError(
-                f"the folder's memories were embedded after the prompt {self._document_prompt!r},"
-                f" {self.embedder.name!r} would now embed others after {prompt!r}",
-                hint=f"set MCP_MEMORY_EMBEDDING_DOCUMENT_PROMPT to {self._document_prompt!r},"
-                " or MCP_MEMORY_HOME to another folder",
-            )
-
     @property
     def opened_tables(self) -> Tables | None:
         """The tables if they are open already."""
-        return self._tables
+        return self._space.tables
 
     def index_of(self, user_id: str) -> UserIndex:
         """The in-memory index of a user, made on first use; without vectors where the tables cannot be read.
@@ -222,23 +299,34 @@ class Stores:
         Raises:
             StorageError: the log cannot be read.
         """
-        if (index := self._indices.get(user_id)) is not None:
-            # No lock: a search need not wait for a write in progress.
-            return index
-        with self.writing:
-            if self.dimension:
-                # Opening them for the first time makes indices void.
-                with contextlib.suppress(McpMemoryError):
-                    self.tables()
-            if user_id not in self._indices:
-                index = load_index(user_id, self.log, self.dimension or 1)
-                self._fill(index, user_id)
-                self._indices[user_id] = index
-            return self._indices[user_id]
+        return self.index_and_model_of(user_id)[0]
+
+    def index_and_model_of(self, user_id: str) -> tuple[UserIndex, Embedder]:
+        """The index of a user as `index_of` gives it, and the model of its vectors.
+
+        Raises:
+            StorageError: the log cannot be read.
+        """
+        # No lock where it is loaded: a search need not wait for a write in progress.
+        space = self._space
+        index = space.indices.get(user_id)
+        if index is None:
+            with self.writing:
+                if self.dimension:
+                    # Opening them for the first time makes indices void.
+                    with contextlib.suppress(McpMemoryError):
+                        self.tables()
+                space = self._space
+                index = space.indices.get(user_id)
+                if index is None:
+                    index = load_index(user_id, self.log, self.dimension or 1)
+                    self._fill(index, user_id)
+                    space.indices[user_id] = index
+        return index, space.embedder
 
     def loaded_indices(self) -> dict[str, UserIndex]:
         """The indices in memory, by user."""
-        return dict(self._indices)
+        return dict(self._space.indices)
 
     def begin_closing(self) -> None:
         """Have long work end after the batch that it is at; `close` is to follow. Safe to repeat."""
@@ -262,12 +350,35 @@ class Stores:
         """Wait for a change in progress, have everything on the disk, close the log for good. Safe to repeat."""
         self.begin_closing()
         with self.applying, self.writing:
-            if self._tables and self.are_tables_checked and not self.damage:
+            tables = self._space.tables
+            if tables and self.are_tables_checked and not self.damage:
                 # What cannot be brought to the disk is compared with the log the next time.
                 with contextlib.suppress(McpMemoryError):
-                    self._tables.sync()
+                    tables.sync()
                     self.log.mark_tables_safe()
             self.log.close()
+
+
+def _in_log(made_by: MadeBy) -> dict[str, str]:
+    return {_MODEL: made_by.model, _DIMENSION: str(made_by.dimension), _PROMPT: made_by.document_prompt}
+
+
+def _check_vectors(embedder: Embedder, made_by: MadeBy) -> None:
+    """Refuse to mix vectors that cannot be compared. The query's prompt may change: no vector is kept of it."""
+    if not embedder.is_loaded:
+        return
+    if made_by.dimension != embedder.dimension:
+        raise ConflictError(
+            f"the folder holds vectors of {made_by.dimension} numbers, {embedder.name!r} makes {embedder.dimension}",
+            hint="bring the other model back, or go over to this one with: mcp-memory reembed",
+        )
+    if (prompt := embedder.prompts.document) != made_by.document_prompt:
+        raise ConflictError(
+            f"the folder's memories were embedded after the prompt {made_by.document_prompt!r},"
+            f" {embedder.name!r} would now embed others after {prompt!r}",
+            hint=f"set MCP_MEMORY_EMBEDDING_DOCUMENT_PROMPT to {made_by.document_prompt!r} to keep that one; to go over"
+            " to the other, run: mcp-memory reembed",
+        )
 
 
 def utc_now() -> datetime:

@@ -11,7 +11,7 @@ from typing import Any
 from . import trail
 from .backlog import is_episode_waiting
 from .changes import memory_row
-from .embedding import embed
+from .embedding import comparable, embed
 from .errors import ConflictError, NotFoundError
 from .ids import canonical
 from .records import SEARCHABLE, SIGHTINGS, Change, Fact, Memory, Owner, Sighting
@@ -60,6 +60,7 @@ def undo(identifier: str, owner: Owner, stores: Stores) -> Undone:
     with stores.writing:
         before = _look(change_id, owner, stores)
         change = _reversed(before, owner, stores)
+        embedded = comparable(embedded, anew, [entity.name for entity in change.entities], stores)
         index = stores.index_of(owner.user_id)
         kept = {
             memory.id: vectors

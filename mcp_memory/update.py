@@ -10,7 +10,7 @@ from typing import Any
 
 from .admit import Admitted
 from .claims import CONFIDENCE, claims_of_memory
-from .embedding import Embedded, embed
+from .embedding import Embedded, comparable, embed
 from .errors import InvalidInputError, NotFoundError
 from .extract import Words, with_claimed, words_of
 from .index import UserIndex
@@ -45,11 +45,14 @@ def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Store
     words = words_of(given["text"], index.languages, index.names) if "text" in given else None
     claims = _claims(replace(memory, text=given["text"], language=words.language)) if words else ()
     mentions = with_claimed(words.mentions, claims) if words else ()
-    embedded = Embedded({}, {})
+    embedded, reworded, unknown = Embedded({}, {}), list[Memory](), list[str]()
     if words and given["text"] != memory.text:
         unknown = [mention.name for mention in mentions if mention.key not in index.names]
-        embedded = embed([replace(memory, text=given["text"])], unknown, stores)
+        reworded = [replace(memory, text=given["text"])]
+        embedded = embed(reworded, unknown, stores)
     with stores.writing:
+        if embedded.embedder:
+            embedded = comparable(embedded, reworded, unknown, stores)
         memory = _find(memory_id, owner, stores)
         now = stores.clock()
         new = _corrected(memory, given, words)

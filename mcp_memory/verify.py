@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from .apply import BATCH, apply_waiting, embedded_form, write_pending
 from .audit import TABLES, compare_fields, compare_keys, compare_vectors, read_batch, wanted_ids
+from .embedder import Embedder
 from .records import Entity, Memory, OnProgress
 from .reports import Difference, TableName, Verification
 from .score import Floats
@@ -61,18 +62,19 @@ def _of_table(stores: Stores, name: TableName, ids: Sequence[str], advance: Call
             # A row that waits would look like one that is missing.
             apply_waiting(stores)
             batch = read_batch(stores.log, stores.tables(), name, held[start : start + BATCH])
+            # The model of these rows, whatever takes its place by the time that they are compared.
+            embedder = stores.embedder
         found += compare_fields(batch)
         known = {(difference.id, difference.flaw) for difference in found}
-        again = compare_vectors(batch, _embedded(stores, list(batch.wanted.values())))
+        again = compare_vectors(batch, _embedded(embedder, list(batch.wanted.values())))
         found += [difference for difference in again if (difference.id, difference.flaw) not in known]
         advance(start + len(batch.wanted))
     return found
 
 
-def _embedded(stores: Stores, records: Sequence[Memory | Entity]) -> dict[str, Floats]:
+def _embedded(embed: Embedder, records: Sequence[Memory | Entity]) -> dict[str, Floats]:
     memories = [record for record in records if isinstance(record, Memory)]
     entities = [record for record in records if isinstance(record, Entity)]
-    embed = stores.embedder
     texts: Sequence[Floats] = embed.embed_texts([embedded_form(memory) for memory in memories]) if memories else []
     names: Sequence[Floats] = list(embed.embed_names([entity.name for entity in entities])) if entities else []
     return {memory.id: vectors for memory, vectors in zip(memories, texts, strict=True)} | {

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from . import backlog
-from .admit import admit, embed, resolve, same_text, with_lag, write
+from .admit import admit, comparable, embed, resolve, same_text, with_lag, write
 from .claims import claim_of, claims_of_draft, claims_of_memory
 from .describe import Description, describe
 from .disclose import spoken_secrets, without_spoken
@@ -128,6 +128,7 @@ def _store(
             return ()
         if is_outdated(reading, episode, stores):
             return None
+        vectors = comparable(vectors, drafts, episode, stores)
         known = same_text(drafts, episode, stores, _DECIDED)
         resolution = resolve(drafts, known, episode, stores, vectors)
         change_id = stores.ids.next(stores.clock())

@@ -25,7 +25,7 @@ WRITERS = """
 import json, os, signal, sys, threading
 from pathlib import Path
 import lance_namespace
-from mcp_memory import apply, log, rebuild, store, swap, tables
+from mcp_memory import apply, log, renew, store, swap, tables
 from mcp_memory.memory import LocalMemory
 
 def die(*_given, **_named):
@@ -53,7 +53,7 @@ MOMENTS = {
     "between the tables": lambda: die_at(tables.Tables, "put_entities"),
     "after the tables": lambda: die_at(log.Log, "mark_applied"),
     "during optimize": optimize_for_ever,
-    "during rebuild": lambda: die_at(rebuild, "write_entities", memory.rebuild),
+    "during rebuild": lambda: die_at(renew, "put_entities", memory.rebuild),
     "before the exchange": lambda: die_at(swap.TablesFolder, "exchange", memory.rebuild),
     "during the exchange": die_between_the_renames,
     "after the exchange": lambda: die_at(swap, "sync", memory.rebuild),

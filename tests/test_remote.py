@@ -13,10 +13,12 @@ WHOSE = {"user": "ana", "folder": "/memory"}
 
 
 def connected(*lines: FakeLine) -> RemoteMemory:
-    """A memory that is given these connections in turn."""
+    """A memory that is given these connections in turn, and has asked whose it is."""
     left = list(lines)
     answers(lines[0], WHOSE)
-    return RemoteMemory(lambda: cast(Line, left.pop(0)))
+    memory = RemoteMemory(lambda: cast(Line, left.pop(0)))
+    assert (memory.user_id, str(memory.folder)) == ("ana", "/memory")
+    return memory
 
 
 def answers(line: FakeLine, *results: object) -> None:

@@ -31,7 +31,7 @@ def write_file(home: Path) -> WriteFile:
 def test_without_file_and_environment_defaults_hold(home: Path) -> None:
     settings = load_settings()
     assert settings.home == home
-    assert (settings.ranking, settings.embedding_model, settings.user_id) == ("fused", "all-MiniLM-L6-v2", "")
+    assert (settings.ranking, settings.embedding_model, settings.user_id) == ("fused", "", "")
     assert settings.relevance_weights == FUSED
 
 
@@ -229,7 +229,6 @@ def test_the_table_shows_what_is_in_force(home: Path, monkeypatch: pytest.Monkey
         ("optimize_every", "0"),
         ("optimize_every", "1.5"),
         ("ranking", "best"),
-        ("embedding_model", ""),
         ("user_id", "a" * 201),
         ("rewrite_queries", "perhaps"),
         ("rewrite_wait_s", "0"),
