@@ -1,12 +1,13 @@
 """The adding pipeline: extract, resolve, store. Order only; what each step decides is the step's."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .admit import QUEUED, admit, comparable, embed, resolve, same_text, with_lag, write
 from .backlog import is_to_be_read
 from .claims import claims_of_draft
-from .extract import verbatim
-from .records import AddResult, Change, Episode, Job, JobTask, Receipt
+from .extract import verbatim, with_claimed
+from .records import AddResult, Change, Claim, Episode, Job, JobTask, Receipt
 from .settle import settle
 from .stores import Stores
 from .turns import Turn
@@ -20,8 +21,10 @@ class Added:
     job_id: str = ""
 
 
-def add(episode: Episode, stores: Stores, turn: Turn) -> Added:
+def add(episode: Episode, stores: Stores, turn: Turn, *, by_hand: Sequence[Claim] = ()) -> Added:
     """Remember an episode; when this returns, it is durable and the next search finds it.
+
+    `by_hand` is what a person says that the first message claims, in place of what is read in it.
 
     What takes long is done at once, what is written when it is its turn.
 
@@ -31,6 +34,9 @@ def add(episode: Episode, stores: Stores, turn: Turn) -> Added:
     index = stores.index_of(episode.owner.user_id)
     drafts = verbatim(episode, languages=index.languages, known_names=index.names)
     claims = {place: claims_of_draft(draft, episode.observed_at).claims for place, draft in enumerate(drafts)}
+    if by_hand:
+        claims[0] = tuple(by_hand)
+        drafts[0] = replace(drafts[0], mentions=with_claimed(drafts[0].mentions, by_hand))
     vectors = embed(drafts, episode, stores)
     with turn.served(), stores.writing:
         vectors = comparable(vectors, drafts, episode, stores)

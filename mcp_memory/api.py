@@ -18,9 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from . import errors
 from .errors import InvalidInputError, McpMemoryError, StorageError
-from .records import AddResult, DeleteResult, OnProgress, RateResult, SearchResult
+from .records import AddResult, DeleteResult, Fact, OnProgress, RateResult, SearchResult
 from .records import Memory as Record
-from .reports import BackupResult, Check, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
+from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
 from .settings import as_table
 from .turns import Turn
 
@@ -39,6 +39,9 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "list": TypeAdapter(list[Record]),
     "delete": TypeAdapter(DeleteResult),
     "get": TypeAdapter(Record),
+    "facts": TypeAdapter(list[Fact]),
+    "audit_facts": TypeAdapter(FactAudit),
+    "add_fact": TypeAdapter(AddResult),
     "update": TypeAdapter(Updated),
     "history": TypeAdapter(History),
     "undo": TypeAdapter(Undone),
@@ -55,7 +58,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
 }
 # Of all clients together, each of whom asks one thing at a time.
 _THREADS = anyio.CapacityLimiter(256)
-_CHANGES = frozenset({"add", "delete", "update", "undo", "rate"})
+_CHANGES = frozenset({"add", "add_fact", "delete", "update", "undo", "rate"})
 # Those that say how far they are.
 _LONG = frozenset({"verify", "rebuild", "reembed"})
 # What would change the answers of all clients is not done for one who has left.

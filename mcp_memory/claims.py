@@ -9,7 +9,7 @@ import regex
 from .guards import is_user
 from .mentions import name_key
 from .periods import period_in
-from .phrases import USER_KEY, USER_NAME, Phrase, read_phrase
+from .phrases import LANGUAGES, USER_KEY, USER_NAME, Phrase, read_phrase
 from .records import About, Claim, Claims, Draft, FactType, Kind, Memory, Mention, Role
 from .statements import Stated, read_statements
 from .text import fold, normalise
@@ -17,6 +17,7 @@ from .vocabulary import OTHER, RELATIONS, relation_of
 
 # A pattern leaves little doubt, a model's reading more.
 CONFIDENCE = {"hand": 1.0, "text": 0.9, "model": 0.7}
+_ME = frozenset("i me myself ich mich yo je moi io".split())
 _SINCE = regex.compile(r"(?i)\b(?:since|seit|desde|depuis|dal?|as of|starting)\b")
 # What a small model calls the type of a fact, where the type alone says which relation it is.
 _BY_TYPE: dict[FactType, str] = {
@@ -68,6 +69,38 @@ def claim_of(subject: str, fact_type: FactType, relation: str, object_: str, lan
         phrase.words, phrase.key, (found.name,), label, object_, object_key(object_), True, said_at, "model",
         CONFIDENCE["model"],
     )  # fmt: skip
+
+
+def claim_by_hand(subject: str, relation: str, value: str, begins_at: datetime) -> tuple[Claim, str]:
+    """A fact that a person gives in three parts, and the statement that says so.
+
+    >>> from datetime import UTC
+    >>> claim, statement = claim_by_hand("my sister", "phone number", "0151 234567", datetime(2026, 3, 9, tzinfo=UTC))
+    >>> claim.subject_key, claim.relations, statement
+    ('=user/sister', ('phone',), "the user's sister, phone number: 0151 234567")
+    """
+    phrase = _whom(subject)
+    known = RELATIONS.get(relation) or relation_of(relation)
+    words = f"{phrase.words}, {relation.replace('_', ' ')}: {value}"
+    if known and known.name == "name" and phrase.steps and not phrase.called:
+        # What somebody's sister is called tells who she is.
+        known, phrase = RELATIONS[phrase.steps[-1].relation], phrase.without_last()
+    label = "" if known else " ".join(fold(normalise(relation)).split())
+    name = known.name if known else OTHER
+    claim = Claim(
+        phrase.words, phrase.key, (name,), label, value, object_key(value), True, begins_at, "hand", CONFIDENCE["hand"]
+    )  # fmt: skip
+    return claim, words
+
+
+def _whom(subject: str) -> Phrase:
+    if is_user(subject) or subject.casefold() in _ME:
+        return Phrase()
+    for language in LANGUAGES:
+        phrase = read_phrase(subject, 0, language)
+        if phrase is not None and phrase.end == len(subject):
+            return phrase
+    return Phrase(name=subject)
 
 
 def object_key(value: str) -> str:

@@ -14,6 +14,7 @@ from . import (
     __version__,
     backup_commands,
     engine_commands,
+    fact_commands,
     folder_commands,
     history_commands,
     inputs,
@@ -39,6 +40,7 @@ app.add_typer(models.app, name="models")
 app.add_typer(engine_commands.app, name="engine")
 folder_commands.add_to(app)
 history_commands.add_to(app)
+fact_commands.add_to(app)
 
 About = Annotated[str, typer.Option(help="Only about: user or agent.")]
 Kind = Annotated[str, typer.Option(help="Only this kind: fact, preference, event, plan, procedure, message, note.")]
@@ -146,6 +148,8 @@ def search(
     if as_json:
         print_json(pack.search_payload(result, explain=explain))
         return
+    for fact in result.facts:
+        out.print(Text(pack.fact_line(fact)), soft_wrap=True)
     table = Table("id", "score", "date", "who", "text", box=None, pad_edge=False, header_style="bold")
     for hit in result.hits:
         memory_ = hit.memory

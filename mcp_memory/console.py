@@ -86,3 +86,12 @@ def print_json(value: Any) -> None:
     """Print a value as JSON, its lines as long as they are."""
     # Not through rich: it would wrap long lines.
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+@contextmanager
+def working_memory(doing: str) -> Iterator[LocalMemory | RemoteMemory]:
+    """The memory of the running engine, else the opened folder; failures end the program with their message."""
+    with failing_clearly(), busy() as progress:
+        progress.add_task(doing, total=None)
+        with reach_memory() as memory:
+            yield memory

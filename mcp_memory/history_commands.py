@@ -1,17 +1,13 @@
 """`mcp-memory show`, `history`, `update`, `undo` and `why-not`: single memories by their ids, changes by theirs."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from . import inputs, pack, pack_changes
-from .console import Json, busy, failing_clearly, out, print_json, reach_memory
-from .memory import LocalMemory
-from .remote import RemoteMemory
+from .console import Json, out, print_json, working_memory
 
 MemoryId = Annotated[str, typer.Argument(help="The id that search or list shows.")]
 
@@ -25,7 +21,7 @@ def add_to(app: typer.Typer) -> None:
 
 def show(memory_id: MemoryId, as_json: Json = False) -> None:
     """Show one memory with all its fields."""
-    with _memory("Reading") as memory:
+    with working_memory("Reading") as memory:
         found = memory.get(memory_id)
     if as_json:
         print_json(pack.memory_payload(found))
@@ -37,7 +33,7 @@ def show(memory_id: MemoryId, as_json: Json = False) -> None:
 
 def history(memory_id: MemoryId, as_json: Json = False) -> None:
     """Show what has happened to a memory, deleted ones too: its changes with their ids, its facts, what replaced it."""
-    with _memory("Reading") as memory:
+    with working_memory("Reading") as memory:
         result = memory.history(memory_id)
     _print(pack_changes.history_payload(result), pack_changes.history_lines(result), as_json)
 
@@ -52,7 +48,7 @@ def update(
     as_json: Json = False,
 ) -> None:
     """Correct a memory in place; what is left out stays as it is, and its history keeps what was."""
-    with _memory("Correcting") as memory:
+    with working_memory("Correcting") as memory:
         result = memory.update(
             memory_id,
             text=sys.stdin.read() if text == "-" else text,
@@ -68,7 +64,7 @@ def undo(
     change_id: Annotated[str, typer.Argument(help="The id of a change, as `history` shows it.")], as_json: Json = False
 ) -> None:
     """Undo a change, also an undo; says what has to be undone first where later changes stand in the way."""
-    with _memory("Undoing") as memory:
+    with working_memory("Undoing") as memory:
         result = memory.undo(change_id)
     _print(pack_changes.undo_payload(result), pack_changes.undo_lines(result), as_json)
 
@@ -91,7 +87,7 @@ def why_not(
     as_json: Json = False,
 ) -> None:
     """Say why a search does not return a memory: hidden by what, or ranked where and by which signals."""
-    with _memory("Searching") as memory:
+    with working_memory("Searching") as memory:
         result = memory.why_not(
             memory_id,
             query,
@@ -118,12 +114,3 @@ def _print(payload: dict[str, Any], lines: str, as_json: bool) -> None:
         print_json(payload)
     else:
         out.print(Text(lines), soft_wrap=True)
-
-
-@contextmanager
-def _memory(doing: str) -> Iterator[LocalMemory | RemoteMemory]:
-    """The memory of the running engine, else the opened folder; failures end the program with their message."""
-    with failing_clearly(), busy() as progress:
-        progress.add_task(doing, total=None)
-        with reach_memory() as memory:
-            yield memory

@@ -4,15 +4,18 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import and_, func, literal, or_, select, union_all
+from sqlalchemy import ColumnElement, and_, func, literal, or_, select, union_all
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from .changes import batches, is_withdrawn
 from .log import Log
 from .records import SIGHTINGS, Fact, Profile
+from .reports import Counted, FactAudit
 from .schema import entities, events, facts, profiles
 from .schema import former_validity as former
+from .vocabulary import OTHER
 
 
 def facts_of_memories(log: Log, memory_ids: Sequence[str]) -> dict[str, list[Fact]]:
@@ -39,6 +42,42 @@ def facts_of_types(log: Log, user_id: str, fact_types: Collection[str]) -> list[
             .order_by(facts.c.id.desc())
         )
         return [Fact(**row) for row in rows.mappings()]
+
+
+def facts_of_user(log: Log, user_id: str, *, of: str, relation: str, with_ended: bool, limit: int) -> list[Fact]:
+    """A user's facts, newest first, those in force or ended ones too; of one relation and of subjects named so."""
+    wanted = [facts.c.user_id == user_id, ~is_withdrawn()]
+    if not with_ended:
+        wanted += [facts.c.closed_at.is_(None), facts.c.holds]
+    if relation:
+        wanted.append(facts.c.relation == relation)
+    if of:
+        wanted.append(facts.c.subject.icontains(of, autoescape=True))
+    with log.reading() as connection:
+        rows = connection.execute(select(facts).where(*wanted).order_by(facts.c.id.desc()).limit(limit))
+        return [Fact(**row) for row in rows.mappings()]
+
+
+def audit_of(log: Log, user_id: str) -> FactAudit:
+    """Numbers of a user's facts in force, by relation and source, and by label where no relation fits; most first."""
+    in_force = (facts.c.user_id == user_id, facts.c.closed_at.is_(None), facts.c.holds)
+
+    def counted(column: Any, *more: ColumnElement[bool]) -> tuple[Counted, ...]:
+        n = func.count().label("n")
+        query = select(column, n).where(*in_force, *more).group_by(column).order_by(n.desc(), column)
+        with log.reading() as connection:
+            return tuple(Counted(name, number) for name, number in connection.execute(query))
+
+    with log.reading() as connection:
+        n_ended = connection.scalar(
+            select(func.count()).where(facts.c.user_id == user_id, facts.c.invalid_at.is_not(None))
+        )
+    return FactAudit(
+        relations=counted(facts.c.relation),
+        sources=counted(facts.c.source),
+        other_labels=counted(facts.c.label, facts.c.relation == OTHER),
+        n_ended=int(n_ended or 0),
+    )
 
 
 def facts_of_key(

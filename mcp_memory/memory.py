@@ -9,12 +9,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import add as adding
-from . import forget, inputs, rebuild, reembed, verify
+from . import forget, inputs, rebuild, reembed, statements, verify
 from . import rate as rating
 from . import search as searching
 from .backup import back_up
 from .embedder import Embedder
 from .errors import InvalidInputError
+from .fact_keeping import FactKeeping
 from .folder import DataFolder
 from .health import examine
 from .inputs import agent_id_of
@@ -48,7 +49,7 @@ from .stores import Stores, utc_now
 from .turns import Turn
 
 
-class LocalMemory(Revising):
+class LocalMemory(Revising, FactKeeping):
     """One user's memory in a data folder, as one client sees it.
 
     Open it with `LocalMemory.open`; it holds the folder until `close` or the end of a `with` block. Methods may
@@ -142,6 +143,7 @@ class LocalMemory(Revising):
             # The first encoding and the first lemma cost more than all later ones.
             anything = Selection(self._owner, self._parts.clock())
             searching.search("warm up", anything, stores, self._settings, top_k=1, threshold=0.0)
+        statements.prepare({"en", *index.languages})
         stores.embedder.quicken()
         if self._parts.rewriter:
             self._parts.rewriter.prepare()

@@ -7,7 +7,7 @@ a record and not as an instruction.
 import json
 from typing import Any
 
-from .records import AddResult, DeleteResult, Hit, Memory, RateResult, Receipt, SearchResult
+from .records import AddResult, DeleteResult, Hit, KnownFact, Memory, RateResult, Receipt, SearchResult
 
 _PLAIN_KINDS = ("message", "note")
 # Characters of text in one answer, shared by its hits, so that a long memory does not fill a model's context.
@@ -20,6 +20,8 @@ _LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
     """The structured answer of a search; empty fields are left out, since every host pays for them."""
     payload: dict[str, Any] = {"memories": [_hit_payload(hit, _share(result), explain=explain) for hit in result.hits]}
+    if result.facts:
+        payload["facts"] = [_fact_payload(fact) for fact in result.facts]
     if result.notice:
         payload["notice"] = result.notice
     if result.closest_score is not None:
@@ -33,7 +35,7 @@ def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
 
 def search_lines(result: SearchResult, *, explain: bool = False) -> str:
     """The same hits as text, best first; with `explain` each is followed by its signals."""
-    lines: list[str] = []
+    lines = [fact_line(fact) for fact in result.facts]
     for hit in result.hits:
         lines.append(_line(hit.memory, f"{hit.score:.2f}", _share(result)))
         if explain:
@@ -41,6 +43,28 @@ def search_lines(result: SearchResult, *, explain: bool = False) -> str:
     if explain and result.rewritten:
         lines.append(rewritten_line(result))
     return "\n".join([*lines, result.notice] if result.notice or not lines else lines)
+
+
+def fact_line(fact: KnownFact) -> str:
+    """A value that was asked for by key, with whose it is, since when, and the memory that says so."""
+    since = fact.since.date().isoformat()
+    return f"{fact.subject}, {_relation(fact)}: {quote(fact.value)} (since {since}, [{fact.memory_id}])"
+
+
+def _fact_payload(fact: KnownFact) -> dict[str, Any]:
+    return {
+        "of": fact.subject,
+        "relation": _relation(fact),
+        "value": fact.value,
+        "since": fact.since.date().isoformat(),
+        "id": fact.memory_id,
+    }
+
+
+def _relation(fact: KnownFact) -> str:
+    return " ".join(
+        filter(None, (fact.label, "" if fact.relation in ("other", "known_as") else fact.relation))
+    ).replace("_", " ")
 
 
 def rewritten_line(result: SearchResult) -> str:

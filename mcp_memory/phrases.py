@@ -4,15 +4,15 @@ A phrase is read at a place in a text; what it means to the memory (which entity
 """
 
 from dataclasses import dataclass, replace
-from functools import cache
 
 import regex
 
 from .mentions import name_key
-from .relation_words import FORMER, NEW, NOUNS, PARENTS, PLAIN, POSSESSIVES
+from .phrase_grammar import PhraseGrammar, grammar_of
+from .relation_words import PARENTS
 from .statement_words import STATEMENT_WORDS
 from .text import fold
-from .vocabulary import KNOWN_AS, OTHER, RELATIONS, nouns, relation_of
+from .vocabulary import KNOWN_AS, OTHER, RELATIONS, relation_of
 
 LANGUAGES = tuple(STATEMENT_WORDS)
 # The key of the user's own entity; no name is written like this.
@@ -21,13 +21,6 @@ USER_NAME = "the user"
 
 _PRONOUNS = frozenset(
     "i i'm i've i'll i'd we we're we've ich wir er sie es yo je j'ai on nous io he she they it".split()
-)
-_PARTICLES = r"(?:of|the|de|del|della|da|di|do|dos|von|van|der|den|la|le|al|bin|du|zu|am|&|and der)"
-_CAPITALISED = r"(?:\p{Lu}|\p{N}*\p{Ll}?\p{Lu})[\p{L}\p{M}\p{N}]*+(?:[’'&.+-](?!s\b)[\p{L}\p{M}\p{N}]++)*+"
-NAME = (
-    rf"{_CAPITALISED}(?:\s(?:{_PARTICLES}\s){{0,2}}+{_CAPITALISED})*+"
-    # "Model 3", but not "Lisbon 2 weeks ago".
-    r"(?:\s\p{N}{1,4}(?=\s*(?:$|[.,;!?])|\snow\b))?"
 )
 
 
@@ -91,7 +84,7 @@ def read_phrase(text: str, start: int, language: str) -> Phrase | None:
     """
     if (owned := _owned(text, start, language)) is not None:
         return owned
-    grammar = _grammar(language)
+    grammar = grammar_of(language)
     for pattern in (grammar.parent, grammar.unknown_role):
         if match := pattern.match(text, start):
             return _further(_first_step(match, grammar), text, grammar)
@@ -104,7 +97,7 @@ def read_phrase(text: str, start: int, language: str) -> Phrase | None:
 
 def read_owned_label(text: str, start: int, language: str) -> Phrase | None:
     """A phrase that ends in a noun which no relation of the vocabulary has: "my shoe size", "Acme's billing unit"."""
-    grammar = _grammar(language)
+    grammar = grammar_of(language)
     match = grammar.labelled.match(text, start)
     if not match:
         return None
@@ -118,7 +111,7 @@ def read_owned_label(text: str, start: int, language: str) -> Phrase | None:
 
 
 def _owned(text: str, start: int, language: str) -> Phrase | None:
-    grammar = _grammar(language)
+    grammar = grammar_of(language)
     match = grammar.owned.match(text, start)
     if not match:
         return None
@@ -128,7 +121,7 @@ def _owned(text: str, start: int, language: str) -> Phrase | None:
     return _further(_stepped(owner, match, grammar), text, grammar)
 
 
-def _first_step(match: regex.Match[str], grammar: "_Grammar") -> Phrase:
+def _first_step(match: regex.Match[str], grammar: PhraseGrammar) -> Phrase:
     """The user's mother by "Mum", or somebody by a role that the vocabulary has not."""
     if label := match.groupdict().get("label"):
         return Phrase(steps=(Step(KNOWN_AS, fold(label)),), end=match.end())
@@ -143,7 +136,7 @@ def _parent(name: str, language: str) -> Phrase | None:
     return Phrase(steps=(Step(found[0]),)) if found else None
 
 
-def _further(phrase: Phrase, text: str, grammar: "_Grammar") -> Phrase:
+def _further(phrase: Phrase, text: str, grammar: PhraseGrammar) -> Phrase:
     # "Tom's" before another noun, "meine Schwester" and then "Anna": further steps and names.
     while match := grammar.further.match(text, phrase.end):
         phrase = _stepped(phrase, match, grammar)
@@ -154,7 +147,7 @@ def _further(phrase: Phrase, text: str, grammar: "_Grammar") -> Phrase:
     return phrase
 
 
-def _owner(match: regex.Match[str], grammar: "_Grammar") -> Phrase | None:
+def _owner(match: regex.Match[str], grammar: PhraseGrammar) -> Phrase | None:
     found = match.groupdict()
     if (name := found.get("name")) and (parent := _parent(name, grammar.language)):
         return parent
@@ -167,7 +160,7 @@ def _owner(match: regex.Match[str], grammar: "_Grammar") -> Phrase | None:
     return Phrase()
 
 
-def _stepped(owner: Phrase, match: regex.Match[str], grammar: "_Grammar") -> Phrase:
+def _stepped(owner: Phrase, match: regex.Match[str], grammar: PhraseGrammar) -> Phrase:
     noun = match.group("noun")
     relation = relation_of(noun, grammar.language)
     assert relation is not None
@@ -176,7 +169,7 @@ def _stepped(owner: Phrase, match: regex.Match[str], grammar: "_Grammar") -> Phr
     return _with_adjectives(phrase, adjectives, noun, grammar)
 
 
-def _with_adjectives(phrase: Phrase, adjectives: str, noun: str, grammar: "_Grammar") -> Phrase:
+def _with_adjectives(phrase: Phrase, adjectives: str, noun: str, grammar: PhraseGrammar) -> Phrase:
     """What adjectives say: that it is new, no longer so, or which one of several it is."""
     words = fold(adjectives).split()
     last = phrase.steps[-1]
@@ -194,79 +187,3 @@ def _with_adjectives(phrase: Phrase, adjectives: str, noun: str, grammar: "_Gram
         is_new=any(word in grammar.new for word in words),
         is_former=any(word in grammar.former for word in words),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Grammar:
-    language: str
-    user: regex.Pattern[str]
-    name: regex.Pattern[str]
-    owned: regex.Pattern[str]
-    labelled: regex.Pattern[str]
-    further: regex.Pattern[str]
-    called_name: regex.Pattern[str]
-    parent: regex.Pattern[str]
-    unknown_role: regex.Pattern[str]
-    new: frozenset[str]
-    former: frozenset[str]
-    plain: frozenset[str]
-
-
-def words_of(alternatives: str) -> str:
-    """Words of the data as a regular expression, the longest first, "_" for a space."""
-    return "|".join(
-        sorted((regex.escape(word.replace("_", " ")) for word in alternatives.split()), key=len, reverse=True)
-    )
-
-
-@cache
-def _grammar(language: str) -> _Grammar:
-    words = STATEMENT_WORDS[language]
-    raw = {noun.replace("_", " ") for row in NOUNS[language].values() for noun in row.split()}
-    noun = "|".join(map(regex.escape, sorted(raw | set(nouns(language)), key=len, reverse=True)))
-    noun = rf"(?P<noun>{noun})\b(?![-’'](?!s\b))"
-    known = words_of(f"{NEW[language]} {FORMER[language]}")
-    adjectives = rf"(?P<adjectives>(?:(?:{known}|\p{{Ll}}{{3,}}) ){{0,2}}?)"
-    mine = rf"(?:{words_of(POSSESSIVES[language])})"
-    name = rf"(?P<name>(?-i:{NAME}))"
-    user = words.user
-    if language == "en":
-        owner = rf"(?:(?:{mine}|(?:{user})['’]s) |{name}['’]s )"
-        owned = rf"{owner}{adjectives}{noun}"
-        labelled = rf"{owner}(?P<adjectives>(?:(?:{known}) )*)(?P<label>\p{{L}}[\p{{L}}\p{{N}}-]*(?: [\p{{L}}\p{{N}}-]+){{0,2}}?)(?=(?: (?:is|are|has|was|got|changed)\b|:))"
-        further = rf"['’]s {adjectives}{noun}"
-    elif language == "de":
-        owner = rf"(?:{mine} |(?P<name>(?-i:{_CAPITALISED}))(?:(?<=s)|['’]) (?=\p{{L}}))"
-        of = rf"(?:von )?(?P<of>{mine} [^,.;:]{{3,40}}?|des nutzers|(?<=von )(?-i:{NAME}))(?= (?:ist|lautet|heißt|hat)\b|[?.,!]|$)"
-        owned = rf"(?:{owner}{adjectives}{noun}|(?:der|die|das|den|dem) (?P<adjectives>(?:(?:{known}|\p{{Ll}}{{3,}}) ){{0,2}}?){noun} {of})"
-        labelled = rf"{owner}(?P<adjectives>(?:(?:{known}) )*)(?P<label>\p{{L}}[\p{{L}}\p{{N}}-]*)(?= (?:ist|sind|lautet|heißt|hat)\b)"
-        further = rf"(?!){adjectives}{noun}"
-    else:
-        articles = rf"(?:(?:{words.articles})(?<=['’])|(?:{words.articles}) )"
-        de = r"(?:de |d['’]|del |di |della |dell['’]|du )"
-        of = rf"{de}(?P<of>(?:(?:{words.articles})(?:\s|(?<=['’])))?{mine} [^,.;:?]{{3,40}}?|(?:{user})|(?-i:{NAME}))(?= (?:es|est|è|se|si|s['’]|ha|a|c['’]est|vive|habite|vit|abita|trabaja|travaille|lavora)\b|\s?[?.,!]|$)"
-        after = rf"(?: (?P<after>{known})\b)?"
-        owned = rf"(?:(?:{articles})?{mine} {adjectives}{noun}{after}|{articles}(?P<adjectives>(?:(?:{known}) ){{0,2}}){noun}(?: (?P<after>{known})\b)? {of})"
-        labelled = rf"(?:(?:{articles})?{mine} |{articles}(?=\p{{L}}+(?: \p{{L}}+)? {de}))(?P<adjectives>(?:(?:{known}) )*)(?P<label>\p{{L}}[\p{{L}}\p{{N}}-]*(?: (?!(?:es|est|è)\b)[\p{{L}}-]+)?)(?: {of})?(?= (?:es|est|è|ha|a)\b)"
-        further = rf"(?!){adjectives}{noun}"
-    called = words.called
-    return _Grammar(
-        language,
-        user=_compiled(rf"(?:{user})\b"),
-        name=_compiled(rf"(?-i:{NAME})"),
-        owned=_compiled(owned),
-        labelled=_compiled(labelled),
-        further=_compiled(further),
-        called_name=_compiled(rf",? (?:(?:{called.strip()}) )?(?P<name>(?-i:{NAME}))(?=['’]s\b|[,.;!?]|\s|$)"),
-        parent=_compiled(rf"(?-i:(?P<noun>{words_of(' '.join(PARENTS[language].values()))}))(?![\p{{L}}-])"),
-        unknown_role=_compiled(
-            rf"{mine} (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{Ll}}{{3,}})(?=['’]s )" if language == "en" else r"(?!)"
-        ),
-        plain=frozenset(map(fold, PLAIN[language].split())),
-        new=frozenset(fold(word.replace("_", " ")) for word in NEW[language].split()),
-        former=frozenset(fold(word.replace("_", " ")) for word in FORMER[language].split()),
-    )
-
-
-def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, regex.IGNORECASE)

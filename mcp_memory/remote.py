@@ -12,12 +12,14 @@ from .dial import ENGINE_GONE, Line, connect
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
-from .records import AddResult, DeleteResult, Filters, Message, OnProgress, RateResult, SearchResult
+from .records import AddResult, DeleteResult, Fact, Filters, Message, OnProgress, RateResult, SearchResult
 from .records import Memory as Record
-from .reports import BackupResult, Check, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
+from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
 from .starter import connect_or_start
 
-_READS = frozenset({"search", "list", "get", "history", "why_not", "settings", "examine", "stats", "whose"})
+_READS = frozenset(
+    {"search", "list", "get", "facts", "audit_facts", "history", "why_not", "settings", "examine", "stats", "whose"}
+)
 
 
 class RemoteMemory:
@@ -162,6 +164,21 @@ class RemoteMemory:
         """Correct one memory in place; see `Memory.update`."""
         given = {"text": text, "kind": kind, "importance": importance, "expires_at": expires_at, "metadata": metadata}
         answer: Updated = self._ask("update", memory_id=memory_id, **given)
+        return answer
+
+    def facts(self, *, of: str = "", relation: str = "", ended: bool = False, limit: int = 100) -> builtins.list[Fact]:
+        """The facts in force, newest first; see `Memory.facts`."""
+        answer: builtins.list[Fact] = self._ask("facts", of=of, relation=relation, ended=ended, limit=limit)
+        return answer
+
+    def audit_facts(self) -> FactAudit:
+        """How many facts there are of each relation; see `Memory.audit_facts`."""
+        answer: FactAudit = self._ask("audit_facts")
+        return answer
+
+    def add_fact(self, subject: str, relation: str, value: str, *, since: Moment = None) -> AddResult:
+        """Remember a fact given by hand; see `Memory.add_fact`."""
+        answer: AddResult = self._ask("add_fact", subject=subject, relation=relation, value=value, since=since)
         return answer
 
     def history(self, memory_id: str) -> History:

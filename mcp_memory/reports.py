@@ -241,3 +241,21 @@ class WhyNot:
     ranked: Ranked | None = None
     last: Ranked | None = None
     degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many facts have a name."""
+
+    name: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class FactAudit:
+    """Facts in force by relation, by source and, where no relation of the vocabulary fits, by label; most first."""
+
+    relations: tuple[Counted, ...]
+    sources: tuple[Counted, ...]
+    other_labels: tuple[Counted, ...]
+    n_ended: int

@@ -278,3 +278,34 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         " ancora anche fino vicino se",
     ),
 }
+
+# Who was named before.
+PRONOUNS: Mapping[str, str] = {
+    "en": "he|she|they",
+    "de": "er|sie",
+    "es": "él|ella",
+    "fr": "il|elle",
+    "it": "lui|lei",
+}
+# "My favourite … is …": {art} stands for articles, {v} for a word or two.
+FAVOURITES: Mapping[str, str] = {
+    "en": r"my (?:new )?favou?rite (?P<label>\p{L}+(?: \p{L}+)?)(?: is|'s) (?:now )?{art}?{v}",
+    "de": r"meine?r? lieblings-?(?P<label>\p{L}+) ist (?:jetzt )?{art}?{v}",
+    "es": r"mi (?P<label>\p{L}+) (?:favorit[oa]|preferid[oa]) (?:ahora )?es (?:ahora )?{art}?{v}",
+    "fr": r"m(?:on|a) (?P<label>\p{L}+) préférée? (?:est|c'est)(?: maintenant| désormais)? {art}?{v}",
+    "it": r"(?:il mio|la mia) (?P<label>\p{L}+) preferit[oa] (?:ora )?è (?:ora )?{art}?{v}",
+}
+# Who speaks, in any of the languages: a clause that begins so has a subject of its own.
+SPEAKER_WORDS = r"i|i'm|i've|we|we're|we've|my|our|ich|wir|mein\w*|unser\w*|mi|mis|yo|me|je|j'|mon|ma|mes|nous|on|io"
+# From what has changed to what it is now.
+LEADS_ON = (
+    r"it's|it is|now it's|i see|i go to|ahora es|jetzt ist (?:es|sie)|maintenant c'est|adesso è|ora è|adesso vado da\w*"
+    r"|vado da\w*|ahora voy (?:al?|con)|je vais (?:maintenant )?chez|ich gehe (?:jetzt )?zu(?:[mr])?|he's|she's"
+    r"|his name is|her name is|called|named|sie heißt|er heißt|es ist|se llama|es|il s'appelle|elle s'appelle|c'est"
+    r"|si chiama|è|namens"
+)
+# Before a time or a place that a sentence begins with.
+BEFORE_TIMES = (
+    r"since|as of|starting|from|seit|ab|desde|a partir de|depuis|à partir de|dal?|da|in|im|en|last|letzten?|el|le|two"
+    r"|after|nach|después de|après|dopo"
+)

@@ -4,36 +4,24 @@ Narrow on purpose. What is planned, wished for, reported, negated, past or there
 what these patterns do not know stays a memory like any other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Literal
 
 import regex
 
-from .date_words import LANGUAGES as LANGUAGE_DATES
 from .guards import is_negated
-from .phrases import LANGUAGES, NAME, Phrase, Step, read_owned_label, read_phrase
-from .relation_words import NOUNS, POSSESSIVES
+from .phrases import LANGUAGES, Phrase, Step, read_owned_label, read_phrase
 from .sift import is_question, sentences
-from .statement_words import STATEMENT_WORDS
+from .statement_grammar import How, Row, StatementGrammar, grammar_of
 from .tense import speaks_of_plans
 from .text import detect_language, fold, normalise
-from .vocabulary import KNOWN_AS, RELATIONS, nouns, relation_of
+from .vocabulary import KNOWN_AS, RELATIONS, relation_of
 
-How = Literal["is", "begins", "ends"]
 MAX_STATED = 8
 # A longer text is prose: what stands in it is for the language model.
 _MAX_CHARS = 600
 _MAX_OBJECT_CHARS = 80
 
-_PHONE = r"\+?\(?\d[\d\s()/.-]{4,}\d"
-_EMAIL = r"[\p{L}\p{N}_.+-]++@[\p{L}\p{N}-]++(?:\.[\p{L}\p{N}-]++)+"
-_CODE = r"(?=[\p{L}\p{N}._/-]*\p{N})[\p{L}\p{N}][\p{L}\p{N}._/-]*"
-_AMOUNT = r"[€$£]?\d[\d.,]*(?: ?(?:%|€|\$|£|euros?|dollars?|pounds?|cm|kg|km|m|years?))?"
-_DATE = r"(?:\d{1,4}[./-]\d{1,2}(?:[./-]\d{1,4})?|(?:the )?\d{1,2}(?:st|nd|rd|th|\.|º|er)? (?:of |de |di )?\p{L}{3,}(?: (?:de |del )?\d{4})?|\p{L}{3,} \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?)"
-_QUOTED = r"[\"“„«][^\"”“»\n]{2,60}[\"”“»]"
-_TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof|Frau|Herr|Sra?|Dott(?:\.ssa)?|Mme|M|dottor(?:essa)?|doctora?|docteur|señora?|madame|monsieur|signora?)\.?"
 # The point after a title ends no sentence.
 _TITLED = regex.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|Sra|Sr|Dott|Mme)\.\s")
 # A shorter text may be taken for another language.
@@ -48,7 +36,6 @@ _SIGN_OF = {
         "it": "mio|mia|abito|abita|vivo|vive|lavoro|lavora|sono|parlo|ho",
     }.items()
 }
-_OBJECT_END = r"(?=\s*(?:$|[.,;:!?()–—]|\s(?:-|\p{Ll})))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +89,20 @@ def read_statements(text: str, language: str = "") -> Reading:
     return Reading(tuple(found.values())[:MAX_STATED], is_all=is_all and bool(found))
 
 
+def prepare(languages: Collection[str]) -> None:
+    """Compile the patterns of some languages, half a second each, so that the first text need not wait for them."""
+    for language in languages:
+        if language in LANGUAGES:
+            grammar_of(language)
+
+
 def _read_sentence(sentence: str, spoken: str) -> tuple[list[Stated], bool]:
     """The facts of one sentence, in the first language that reads any, and whether there is nothing beside them."""
     if is_question(sentence):
         return [], False
     # Names and numbers show no language; short texts are taken for others.
     for language in _languages_of(sentence, spoken):
-        grammar = _grammar(language)
+        grammar = grammar_of(language)
         if grammar.unsure.search(sentence) or speaks_of_plans(sentence, language):
             if language == spoken:
                 return [], False
@@ -135,13 +129,13 @@ def _languages_of(sentence: str, spoken: str) -> Iterator[str]:
         yield from (code for code in LANGUAGES if code != spoken and _SIGN_OF[code].search(sentence))
 
 
-def _subject_at(sentence: str, start: int, grammar: "_Grammar") -> Phrase | None:
+def _subject_at(sentence: str, start: int, grammar: StatementGrammar) -> Phrase | None:
     """Whom a clause is about, where it names somebody: a pronoun in a later one means them."""
     phrase = read_phrase(sentence, start, grammar.language)
     return phrase if phrase and (not phrase.steps or phrase.steps[-1].is_role) else None
 
 
-def _read_clause(sentence: str, start: int, grammar: "_Grammar", last: Phrase | None) -> Iterator[Stated]:
+def _read_clause(sentence: str, start: int, grammar: StatementGrammar, last: Phrase | None) -> Iterator[Stated]:
     """The facts of the clause that begins at a place; `last` is whom the one before was about."""
     clause_end = grammar.next_clause(sentence, start)
     clause = sentence[:clause_end]
@@ -162,7 +156,7 @@ def _read_clause(sentence: str, start: int, grammar: "_Grammar", last: Phrase | 
     yield from _favourite(clause, start, grammar)
 
 
-def _of_phrase(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
+def _of_phrase(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     """What a clause says of the phrase that it begins with."""
     yield from _called(phrase)
     place = phrase.end
@@ -179,7 +173,7 @@ def _of_phrase(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> 
     yield from _reversed(phrase, clause, start, grammar)
 
 
-def _of_third(subject: Phrase, clause: str, place: int, grammar: "_Grammar") -> Iterator[Stated]:
+def _of_third(subject: Phrase, clause: str, place: int, grammar: StatementGrammar) -> Iterator[Stated]:
     """What the words at a place say of somebody other than the speaker."""
     for row in grammar.rows:
         if match := row.third.match(clause, place):
@@ -193,7 +187,7 @@ def _called(phrase: Phrase) -> Iterator[Stated]:
 
 
 def _of_match(
-    subject: Phrase, row: "_Row", match: regex.Match[str], clause: str, grammar: "_Grammar"
+    subject: Phrase, row: Row, match: regex.Match[str], clause: str, grammar: StatementGrammar
 ) -> Iterator[Stated]:
     if subject.is_former:
         return
@@ -218,7 +212,7 @@ def _of_match(
             yield Stated(subject, row.relations, "", each, row.how, bool(grammar.goes_on.match(after)))
 
 
-def _equals(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
+def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     """That what somebody has is this: "my phone number is …", "my boss is called Tom", "Acme's billing unit is B7"."""
     if not phrase.steps or phrase.is_former or phrase.called:
         return
@@ -237,7 +231,7 @@ def _equals(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> Ite
         yield Stated(owner, (last.relation,), last.label, value, "begins" if phrase.is_new else "is")
 
 
-def _value_of(step: Step, clause: str, start: int, grammar: "_Grammar") -> str:
+def _value_of(step: Step, clause: str, start: int, grammar: StatementGrammar) -> str:
     """What stands after "is", where it is of the kind that the relation wants."""
     if match := grammar.article.match(clause, start):
         start = match.end()
@@ -257,7 +251,7 @@ def _value_of(step: Step, clause: str, start: int, grammar: "_Grammar") -> str:
     return match.group(1).strip(' .,"“”„«»') if match else ""
 
 
-def _name_at(clause: str, start: int, grammar: "_Grammar") -> str:
+def _name_at(clause: str, start: int, grammar: StatementGrammar) -> str:
     """A name at a place, "" where a word is none: "my boss is German", "my sister is Eva's friend"."""
     match = grammar.name.match(clause, start)
     if match is None or fold(match.group(1)) in grammar.not_names or _OF_A_PEOPLE.search(fold(match.group(1))):
@@ -272,7 +266,7 @@ _OF_A_PEOPLE = regex.compile(
 )
 
 
-def _reversed(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
+def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     """That somebody is what somebody has: "Eva is my new boss"."""
     if phrase.steps or not phrase.name:
         return
@@ -290,7 +284,7 @@ def _reversed(phrase: Phrase, clause: str, start: int, grammar: "_Grammar") -> I
     yield Stated(other.without_last(), (last.relation,), last.label, phrase.name, "begins" if other.is_new else "is")
 
 
-def _has_new(clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
+def _has_new(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     """That there is a new one: "I have a new phone number: …"."""
     owner = Phrase()
     match = grammar.has_new.match(clause, start)
@@ -307,7 +301,7 @@ def _has_new(clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
         yield Stated(owner, (relation.name,), "", value, "begins")
 
 
-def _favourite(clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]:
+def _favourite(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     match = grammar.favourite.match(clause, start)
     if match is None or is_negated(clause[start:], grammar.language):
         return
@@ -317,7 +311,7 @@ def _favourite(clause: str, start: int, grammar: "_Grammar") -> Iterator[Stated]
         yield Stated(Phrase(), ("favourite",), label, value, "is")
 
 
-def _trimmed(value: str, grammar: "_Grammar") -> str:
+def _trimmed(value: str, grammar: StatementGrammar) -> str:
     """A value without the words that lead on from it."""
     words = value.split()
     while words and fold(words[-1]) in grammar.stops:
@@ -325,192 +319,7 @@ def _trimmed(value: str, grammar: "_Grammar") -> str:
     return " ".join(words).strip(" ,.;:!\"'")
 
 
-def _listed(value: str, grammar: "_Grammar") -> list[str]:
+def _listed(value: str, grammar: StatementGrammar) -> list[str]:
     cut = grammar.list_end.split(value)[0]
     parts = (_trimmed(part.strip(), grammar) for part in grammar.list_joint.split(cut))
     return [part for part in parts if part and len(part.split()) <= 3][:MAX_STATED]
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    relations: tuple[str, ...]
-    how: How
-    first: regex.Pattern[str]
-    third: regex.Pattern[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Grammar:
-    language: str
-    rows: tuple[_Row, ...]
-    lead_in: regex.Pattern[str]
-    clause_start: regex.Pattern[str]
-    clause_end: regex.Pattern[str]
-    own_role: regex.Pattern[str]
-    comma: regex.Pattern[str]
-    pronoun: regex.Pattern[str]
-    goes_on: regex.Pattern[str]
-    copula: regex.Pattern[str]
-    called: regex.Pattern[str]
-    has_new: regex.Pattern[str]
-    other_has_new: regex.Pattern[str]
-    favourite: regex.Pattern[str]
-    article: regex.Pattern[str]
-    beside: regex.Pattern[str]
-    unsure: regex.Pattern[str]
-    name: regex.Pattern[str]
-    plain: regex.Pattern[str]
-    phone: regex.Pattern[str]
-    email: regex.Pattern[str]
-    number: regex.Pattern[str]
-    date: regex.Pattern[str]
-    any_value: regex.Pattern[str]
-    list_end: regex.Pattern[str]
-    list_joint: regex.Pattern[str]
-    stops: frozenset[str]
-    not_names: frozenset[str]
-
-    def starts(self, sentence: str) -> list[int]:
-        """Where clauses with a subject of their own begin, after what leads in."""
-        places = [0, *(match.end() for match in self.clause_start.finditer(sentence))]
-        return list(dict.fromkeys(self._after_lead_in(sentence, place) for place in places))
-
-    def next_clause(self, sentence: str, start: int) -> int:
-        """Where the next clause begins, or the end."""
-        match = self.clause_start.search(sentence, start + 1)
-        return match.start() if match else len(sentence)
-
-    def _after_lead_in(self, sentence: str, place: int) -> int:
-        while (match := self.lead_in.match(sentence, place)) and match.end() > place:
-            place = match.end()
-        return place
-
-
-@cache
-def _grammar(language: str) -> _Grammar:
-    words = STATEMENT_WORDS[language]
-    stops = frozenset(map(fold, words.stops.split()))
-    mine = "|".join(POSSESSIVES[language].split())
-    articles = rf"(?:(?:{words.articles})(?:\s|(?<=')))"
-    stop = "|".join(map(regex.escape, sorted(words.stops.split(), key=len, reverse=True)))
-    # In a text without capitals a word that is no word of grammar may be a name.
-    lower = rf"(?<=^[^\p{{Lu}}]*)(?!(?:{stop})\b)(?=[^\p{{Lu}}]*$)\p{{Ll}}[\p{{L}}\p{{N}}'-]+"
-    titled = rf"(?-i:(?:{_TITLE} )?{NAME})"
-    name = rf"(?:{titled}(?:, (?-i:{NAME}))?)"
-    plain = r"\p{L}[\p{L}\p{N}'/-]*(?: [\p{L}\p{N}&'/-]+){0,5}?"
-    plain_end = rf"(?=\s*(?:$|[.,;:!?()])|\s(?:{stop})\b)"
-    macros = {
-        "a": rf"(?:(?:{words.adverbs}) )*",
-        "from": rf"(?:{words.origin.replace('{x}', '[^,.;:]{2,30}?')})?",
-        "o": rf"(?:{articles}?(?P<o>{name})|(?P<o>(?-i:{lower})))",
-        "v": rf"(?P<v>{plain}){plain_end}",
-        "list": r"(?P<list>\p{L}[^.;:!?()]{1,80})",
-        "date": rf"(?P<date>{_DATE})",
-        "n": rf"(?P<n>\d{{1,3}}(?!\d|[.,]\d)|(?:{LANGUAGE_DATES[language].numbers.replace(' ', '|')})\b)",
-        "phone": rf"(?P<phone>{_PHONE})",
-        "any": r"(?P<any>)",
-    }
-    rows = tuple(_rows(words.rows, macros))
-    # What has a subject of its own, or could have one.
-    subject = rf"(?:i|i'm|i've|we|we're|we've|my|our|ich|wir|mein\w*|unser\w*|mi|mis|yo|me|je|j'|mon|ma|mes|nous|on|io|{mine}|{articles}(?:{mine}))"
-    another = rf"(?:{articles})?(?-i:\p{{Lu}}\p{{L}}+)"
-    joint = rf"\s*(?:[,;:–—]|\s-\s|\.\.\.|…)\s*(?:{words.joins}\s)?|\s{words.joins}\s"
-    alternatives = "|".join(map(regex.escape, sorted(nouns(language), key=len, reverse=True)))
-    raw_nouns = _raw_nouns(language)
-    # The noun of what is new, and what leads on from it to what it is.
-    new_noun = (
-        rf"(?P<noun>{raw_nouns}|{alternatives})s?\b\s*(?:as well|too|now|jetzt|ahora|adesso|maintenant)?\s*[,:–—-]?\s*"
-        rf"(?:(?:it's|it is|now it's|i see|i go to|ahora es|jetzt ist (?:es|sie)|maintenant c'est|adesso è|ora è|adesso vado da\w*"
-        rf"|vado da\w*|ahora voy (?:al?|con)|je vais (?:maintenant )?chez|ich gehe (?:jetzt )?zu(?:[mr])?|he's|she's|his name is|her name is|called|named|sie heißt|er heißt|es ist|se llama|es|il s'appelle"
-        rf"|elle s'appelle|c'est|si chiama|è|namens)\s)?"
-    )
-    end = r"\s*(?:$|[.,;:!?()–—]|(?:now|ab sofort|jetzt|ahora|maintenant|ora|adesso)\b)"
-    return _Grammar(
-        language=language,
-        rows=rows,
-        lead_in=_compiled(
-            rf"(?:(?:{words.lead_in})(?:[,:!.…–—]+ ?| (?=(?:{subject}\b|\p{{L}}+ (?:ich|wir)\b)))|(?:since|as of|starting|from|seit|ab"
-            rf"|desde|a partir de|depuis|à partir de|dal?|da|in|im|en|last|letzten?|el|le|two|after|nach|después de|après|dopo)"
-            rf" [^,.;:]{{2,30}}, |(?:at|bei|en|chez|da|in) (?-i:{NAME}) (?=(?:{subject})\b)|(?:since|seit|desde|depuis|da|dal|letzten?|last) (?:[^\s,.;:]+ ){{1,3}}?(?=(?:{subject})\b|\p{{L}}+ (?:ich|wir)\b))"
-        ),
-        clause_start=_compiled(
-            rf"(?:{joint})(?={subject}\b)|\s{words.joins}\s(?={another} \p{{Ll}})"
-            rf"|;\s(?={another})|,\s(?={another}(?:'s|\s(?:is|ist|es|est|è)) )"
-            rf"|[,;]\s(?:{words.joins}\s)?(?=(?:{_PRONOUNS[language]})(?:\s|'))|\s{words.joins}\s(?=(?:{_PRONOUNS[language]})(?:\s|'))"
-            rf"|[,;]\s(?=(?:{words.adverbs}) )"
-        ),
-        clause_end=_compiled(end),
-        comma=_compiled(r",\s"),
-        own_role=_compiled(rf"(?:{mine}) (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{L}}{{3,}}){end}"),
-        # Where languages leave the pronoun out, an adverb may open the clause.
-        pronoun=_compiled(
-            rf"(?:{_PRONOUNS[language]})(?=\s|')|(?:{words.adverbs})(?=\s)"
-            if language in ("es", "it")
-            else rf"(?:{_PRONOUNS[language]})(?=\s|')"
-        ),
-        goes_on=_compiled(rf"[^.;:!?]*?\s{words.joins}\s(?!{another})"),
-        copula=_compiled(rf"(?:{words.copula})(?=\s|:)[:\s]"),
-        called=_compiled(rf"(?:{words.called})\s"),
-        has_new=_compiled(rf"(?:{words.has_new}) {new_noun}"),
-        other_has_new=_compiled(rf"(?:{words.other_has_new}) {new_noun}"),
-        favourite=_compiled(_FAVOURITE[language].replace("{v}", macros["v"]).replace("{art}", articles)),
-        article=_compiled(articles),
-        beside=_compiled(words.beside),
-        unsure=_compiled(words.unsure),
-        name=_compiled(rf"({name}){_OBJECT_END}"),
-        plain=_compiled(rf"({plain}){plain_end}"),
-        phone=_compiled(rf"({_PHONE})"),
-        email=_compiled(rf"({_EMAIL})"),
-        number=_compiled(r"(\d{1,3})(?![\d.,]\d)"),
-        date=_compiled(rf"({_DATE})"),
-        any_value=_compiled(rf"({_QUOTED}|{_EMAIL}|{_PHONE}|{_DATE}|{_AMOUNT}|{_CODE}|(?-i:{NAME})){_OBJECT_END}"),
-        list_end=_compiled(
-            r"\s(?:but|aber|pero|mais|ma|since|because|weil|porque|car|perché|fluently|fließend)\b|[;:]"
-        ),
-        list_joint=_compiled(r",\s*(?:and|und|y|et|e)?\s*|\s(?:and|und|y|et|e|as well as|sowie)\s"),
-        stops=stops,
-        not_names=stops | frozenset(("here", "there", "home", "hier", "dort", "aquí", "ici", "qui")),
-    )
-
-
-_PRONOUNS = {
-    "en": "he|she|they",
-    "de": "er|sie",
-    "es": "él|ella",
-    "fr": "il|elle",
-    "it": "lui|lei",
-}
-_FAVOURITE = {
-    "en": r"my (?:new )?favou?rite (?P<label>\p{L}+(?: \p{L}+)?)(?: is|'s) (?:now )?{art}?{v}",
-    "de": r"meine?r? lieblings-?(?P<label>\p{L}+) ist (?:jetzt )?{art}?{v}",
-    "es": r"mi (?P<label>\p{L}+) (?:favorit[oa]|preferid[oa]) (?:ahora )?es (?:ahora )?{art}?{v}",
-    "fr": r"m(?:on|a) (?P<label>\p{L}+) préférée? (?:est|c'est)(?: maintenant| désormais)? {art}?{v}",
-    "it": r"(?:il mio|la mia) (?P<label>\p{L}+) preferit[oa] (?:ora )?è (?:ora )?{art}?{v}",
-}
-
-
-_HOWS: dict[str, How] = {"is": "is", "begins": "begins", "ends": "ends"}
-
-
-def _rows(text: str, macros: dict[str, str]) -> Iterator[_Row]:
-    for line in text.strip().splitlines():
-        head, _, both = line.strip().partition(" = ")
-        relations, kind = head.split()
-        first, _, third = both.partition(" ;; ")
-        for name, expression in macros.items():
-            first, third = (each.replace(f"{{{name}}}", expression) for each in (first, third))
-        yield _Row(
-            tuple(relations.split("|")),
-            _HOWS[kind],
-            _compiled(f"(?:{first})"),
-            _compiled(rf"\s?(?:{third})" if third else r"(?!)"),
-        )
-
-
-def _raw_nouns(language: str) -> str:
-    raw = {noun.replace("_", " ") for row in NOUNS[language].values() for noun in row.split()}
-    return "|".join(map(regex.escape, sorted(raw, key=len, reverse=True)))
-
-
-def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, regex.IGNORECASE)

@@ -33,7 +33,8 @@ def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Store
     """Put the `given` fields in place of those that a memory has: text, kind, importance, expires_at, metadata.
 
     A new text is kept word for word, as a verbatim add keeps its words. The facts that were read out of the old text
-    are withdrawn, those of the new one count as given by hand, and what both end is settled anew. Words that waited for the language model are not read by it any more.
+    are withdrawn, those of the new one count as given by hand, and what both end is settled anew. Words that waited for
+    the language model are not read by it any more.
 
     Raises:
         NotFoundError: there is no such memory, or it has given way to others.

@@ -111,7 +111,8 @@ async def test_explain_shows_agent_speaker_and_every_signal(client: Client) -> N
     [hit] = (await call(client, "search_memory", query="bees", explain=True))["memories"]
     assert (hit["agent"], hit["speaker"]) == ("claude-code", "Rui")
     assert set(hit["signals"]) == {
-        "relevance", "semantic", "keyword", "entity", "neighbour", "exact", "speaker", "fact", "date", "importance", "recency",
+        "relevance", "semantic", "keyword", "entity", "neighbour", "exact", "speaker", "fact", "date",
+        "importance", "recency",
     }  # fmt: skip
 
 

@@ -1,0 +1,204 @@
+"""The patterns of `statements` for one language, compiled from the words of its data when they are first needed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import regex
+
+from .date_words import LANGUAGES as LANGUAGE_DATES
+from .phrase_grammar import NAME
+from .relation_words import NOUNS, POSSESSIVES
+from .statement_words import BEFORE_TIMES, FAVOURITES, LEADS_ON, PRONOUNS, SPEAKER_WORDS, STATEMENT_WORDS
+from .text import fold
+from .vocabulary import nouns
+
+How = Literal["is", "begins", "ends"]
+_PHONE = r"\+?\(?\d[\d\s()/.-]{4,}\d"
+_EMAIL = r"[\p{L}\p{N}_.+-]++@[\p{L}\p{N}-]++(?:\.[\p{L}\p{N}-]++)+"
+_CODE = r"(?=[\p{L}\p{N}._/-]*\p{N})[\p{L}\p{N}][\p{L}\p{N}._/-]*"
+_AMOUNT = r"[€$£]?\d[\d.,]*(?: ?(?:%|€|\$|£|euros?|dollars?|pounds?|cm|kg|km|m|years?))?"
+_DATE = (
+    r"(?:\d{1,4}[./-]\d{1,2}(?:[./-]\d{1,4})?"
+    r"|(?:the )?\d{1,2}(?:st|nd|rd|th|\.|º|er)? (?:of |de |di )?\p{L}{3,}(?: (?:de |del )?\d{4})?"
+    r"|\p{L}{3,} \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?)"
+)
+_QUOTED = r"[\"“„«][^\"”“»\n]{2,60}[\"”“»]"
+_TITLE = (
+    r"(?:Dr|Mr|Mrs|Ms|Prof|Frau|Herr|Sra?|Dott(?:\.ssa)?|Mme|M|dottor(?:essa)?|doctora?|docteur|señora?|madame|monsieur"
+    r"|signora?)\.?"
+)
+_OBJECT_END = r"(?=\s*(?:$|[.,;:!?()–—]|\s(?:-|\p{Ll})))"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One way to say a relation: after the speaker, and after somebody else."""
+
+    relations: tuple[str, ...]
+    how: How
+    first: regex.Pattern[str]
+    third: regex.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementGrammar:
+    """What clauses of one language are matched with."""
+
+    language: str
+    rows: tuple[Row, ...]
+    lead_in: regex.Pattern[str]
+    clause_start: regex.Pattern[str]
+    clause_end: regex.Pattern[str]
+    own_role: regex.Pattern[str]
+    comma: regex.Pattern[str]
+    pronoun: regex.Pattern[str]
+    goes_on: regex.Pattern[str]
+    copula: regex.Pattern[str]
+    called: regex.Pattern[str]
+    has_new: regex.Pattern[str]
+    other_has_new: regex.Pattern[str]
+    favourite: regex.Pattern[str]
+    article: regex.Pattern[str]
+    beside: regex.Pattern[str]
+    unsure: regex.Pattern[str]
+    name: regex.Pattern[str]
+    plain: regex.Pattern[str]
+    phone: regex.Pattern[str]
+    email: regex.Pattern[str]
+    number: regex.Pattern[str]
+    date: regex.Pattern[str]
+    any_value: regex.Pattern[str]
+    list_end: regex.Pattern[str]
+    list_joint: regex.Pattern[str]
+    stops: frozenset[str]
+    not_names: frozenset[str]
+
+    def starts(self, sentence: str) -> list[int]:
+        """Where clauses with a subject of their own begin, after what leads in."""
+        places = [0, *(match.end() for match in self.clause_start.finditer(sentence))]
+        return list(dict.fromkeys(self._after_lead_in(sentence, place) for place in places))
+
+    def next_clause(self, sentence: str, start: int) -> int:
+        """Where the next clause begins, or the end."""
+        match = self.clause_start.search(sentence, start + 1)
+        return match.start() if match else len(sentence)
+
+    def _after_lead_in(self, sentence: str, place: int) -> int:
+        while (match := self.lead_in.match(sentence, place)) and match.end() > place:
+            place = match.end()
+        return place
+
+
+@cache
+def grammar_of(language: str) -> StatementGrammar:
+    """The patterns of a language of `STATEMENT_WORDS`; half a second the first time."""
+    words = STATEMENT_WORDS[language]
+    stops = frozenset(map(fold, words.stops.split()))
+    mine = "|".join(POSSESSIVES[language].split())
+    articles = rf"(?:(?:{words.articles})(?:\s|(?<=')))"
+    stop = "|".join(map(regex.escape, sorted(words.stops.split(), key=len, reverse=True)))
+    # In a text without capitals a word that is no word of grammar may be a name.
+    lower = rf"(?<=^[^\p{{Lu}}]*)(?!(?:{stop})\b)(?=[^\p{{Lu}}]*$)\p{{Ll}}[\p{{L}}\p{{N}}'-]+"
+    titled = rf"(?-i:(?:{_TITLE} )?{NAME})"
+    name = rf"(?:{titled}(?:, (?-i:{NAME}))?)"
+    plain = r"\p{L}[\p{L}\p{N}'/-]*(?: [\p{L}\p{N}&'/-]+){0,5}?"
+    plain_end = rf"(?=\s*(?:$|[.,;:!?()])|\s(?:{stop})\b)"
+    macros = {
+        "a": rf"(?:(?:{words.adverbs}) )*",
+        "from": rf"(?:{words.origin.replace('{x}', '[^,.;:]{2,30}?')})?",
+        "o": rf"(?:{articles}?(?P<o>{name})|(?P<o>(?-i:{lower})))",
+        "v": rf"(?P<v>{plain}){plain_end}",
+        "list": r"(?P<list>\p{L}[^.;:!?()]{1,80})",
+        "date": rf"(?P<date>{_DATE})",
+        "n": rf"(?P<n>\d{{1,3}}(?!\d|[.,]\d)|(?:{LANGUAGE_DATES[language].numbers.replace(' ', '|')})\b)",
+        "phone": rf"(?P<phone>{_PHONE})",
+        "any": r"(?P<any>)",
+    }
+    rows = tuple(_rows(words.rows, macros))
+    # What has a subject of its own, or could have one.
+    subject = rf"(?:{SPEAKER_WORDS}|{mine}|{articles}(?:{mine}))"
+    # A subject, or the verb before one: "Seit Mai wohne ich".
+    begun = rf"(?:{subject})\b|\p{{L}}+ (?:ich|wir)\b"
+    pronoun = rf"(?:{PRONOUNS[language]})(?=\s|')"
+    another = rf"(?:{articles})?(?-i:\p{{Lu}}\p{{L}}+)"
+    joint = rf"\s*(?:[,;:–—]|\s-\s|\.\.\.|…)\s*(?:{words.joins}\s)?|\s{words.joins}\s"
+    alternatives = "|".join(map(regex.escape, sorted(nouns(language), key=len, reverse=True)))
+    raw_nouns = _raw_nouns(language)
+    # The noun of what is new, and what leads on from it to what it is.
+    new_noun = (
+        rf"(?P<noun>{raw_nouns}|{alternatives})s?\b\s*(?:as well|too|now|jetzt|ahora|adesso|maintenant)?\s*[,:–—-]?\s*"
+        rf"(?:(?:{LEADS_ON})\s)?"
+    )
+    end = r"\s*(?:$|[.,;:!?()–—]|(?:now|ab sofort|jetzt|ahora|maintenant|ora|adesso)\b)"
+    return StatementGrammar(
+        language=language,
+        rows=rows,
+        lead_in=_compiled(
+            rf"(?:{words.lead_in})(?:[,:!.…–—]+ ?| (?={begun}))"
+            rf"|(?:{BEFORE_TIMES}) [^,.;:]{{2,30}}, "
+            rf"|(?:at|bei|en|chez|da|in) (?-i:{NAME}) (?=(?:{subject})\b)"
+            rf"|(?:since|seit|desde|depuis|dal?|letzten?|last) (?:[^\s,.;:]+ ){{1,3}}?(?={begun})"
+        ),
+        clause_start=_compiled(
+            rf"(?:{joint})(?={subject}\b)|\s{words.joins}\s(?={another} \p{{Ll}})"
+            rf"|;\s(?={another})|,\s(?={another}(?:'s|\s(?:is|ist|es|est|è)) )"
+            rf"|(?:[,;]\s(?:{words.joins}\s)?|\s{words.joins}\s)(?={pronoun})"
+            rf"|[,;]\s(?=(?:{words.adverbs}) )"
+        ),
+        clause_end=_compiled(end),
+        comma=_compiled(r",\s"),
+        own_role=_compiled(rf"(?:{mine}) (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{L}}{{3,}}){end}"),
+        # Where languages leave the pronoun out, an adverb may open the clause.
+        pronoun=_compiled(rf"{pronoun}|(?:{words.adverbs})(?=\s)" if language in ("es", "it") else pronoun),
+        goes_on=_compiled(rf"[^.;:!?]*?\s{words.joins}\s(?!{another})"),
+        copula=_compiled(rf"(?:{words.copula})(?=\s|:)[:\s]"),
+        called=_compiled(rf"(?:{words.called})\s"),
+        has_new=_compiled(rf"(?:{words.has_new}) {new_noun}"),
+        other_has_new=_compiled(rf"(?:{words.other_has_new}) {new_noun}"),
+        favourite=_compiled(FAVOURITES[language].replace("{v}", macros["v"]).replace("{art}", articles)),
+        article=_compiled(articles),
+        beside=_compiled(words.beside),
+        unsure=_compiled(words.unsure),
+        name=_compiled(rf"({name}){_OBJECT_END}"),
+        plain=_compiled(rf"({plain}){plain_end}"),
+        phone=_compiled(rf"({_PHONE})"),
+        email=_compiled(rf"({_EMAIL})"),
+        number=_compiled(r"(\d{1,3})(?![\d.,]\d)"),
+        date=_compiled(rf"({_DATE})"),
+        any_value=_compiled(rf"({_QUOTED}|{_EMAIL}|{_PHONE}|{_DATE}|{_AMOUNT}|{_CODE}|(?-i:{NAME})){_OBJECT_END}"),
+        list_end=_compiled(
+            r"\s(?:but|aber|pero|mais|ma|since|because|weil|porque|car|perché|fluently|fließend)\b|[;:]"
+        ),
+        list_joint=_compiled(r",\s*(?:and|und|y|et|e)?\s*|\s(?:and|und|y|et|e|as well as|sowie)\s"),
+        stops=stops,
+        not_names=stops | frozenset(("here", "there", "home", "hier", "dort", "aquí", "ici", "qui")),
+    )
+
+
+_HOWS: dict[str, How] = {"is": "is", "begins": "begins", "ends": "ends"}
+
+
+def _rows(text: str, macros: dict[str, str]) -> Iterator[Row]:
+    for line in text.strip().splitlines():
+        head, _, both = line.strip().partition(" = ")
+        relations, kind = head.split()
+        first, _, third = both.partition(" ;; ")
+        for name, expression in macros.items():
+            first, third = (each.replace(f"{{{name}}}", expression) for each in (first, third))
+        yield Row(
+            tuple(relations.split("|")),
+            _HOWS[kind],
+            _compiled(f"(?:{first})"),
+            _compiled(rf"\s?(?:{third})" if third else r"(?!)"),
+        )
+
+
+def _raw_nouns(language: str) -> str:
+    raw = {noun.replace("_", " ") for row in NOUNS[language].values() for noun in row.split()}
+    return "|".join(map(regex.escape, sorted(raw, key=len, reverse=True)))
+
+
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern, regex.IGNORECASE)
