@@ -61,7 +61,7 @@ async def test_the_full_set_is_flat_annotated_and_has_the_default_one_first(clie
         assert '"null"' not in json.dumps(tool)
         assert "outputSchema" not in tool
     assert {name for name, offer in FULL.items() if not offer.is_read} == {
-        "add_memory", "delete_memory", "update_memory", "undo",
+        "add_memory", "delete_memory", "update_memory", "undo", "rate_memory",
     }  # fmt: skip
 
 
