@@ -37,7 +37,8 @@ def search_lines(result: SearchResult, *, explain: bool = False) -> str:
     """The same hits as text, best first; with `explain` each is followed by its signals."""
     lines = [fact_line(fact) for fact in result.facts]
     for hit in result.hits:
-        lines.append(_line(hit.memory, f"{hit.score:.2f}", _share(result)))
+        over = f" (no longer: {quote('; '.join(map(_ended, hit.outdated)))})" if hit.outdated else ""
+        lines.append(_line(hit.memory, f"{hit.score:.2f}", _share(result)) + over)
         if explain:
             lines.append(f"  {signal_line(hit)}")
     if explain and result.rewritten:
@@ -49,6 +50,12 @@ def fact_line(fact: KnownFact) -> str:
     """A value that was asked for by key, with whose it is, since when, and the memory that says so."""
     since = fact.since.date().isoformat()
     return f"{fact.subject}, {_relation(fact)}: {quote(fact.value)} (since {since}, [{fact.memory_id}])"
+
+
+def _ended(fact: KnownFact) -> str:
+    """What of a memory is over, though it holds in other things: "lives in: Berlin (until 2026-05-03)"."""
+    until = f" (until {fact.until.date().isoformat()})" if fact.until else ""
+    return f"{_relation(fact)}: {fact.value}{until}"
 
 
 def _fact_payload(fact: KnownFact) -> dict[str, Any]:
@@ -156,6 +163,8 @@ def clip(text: str, max_chars: int, how: str = "top_k 1 shows more") -> str:
 def _hit_payload(hit: Hit, max_chars: int, *, explain: bool) -> dict[str, Any]:
     memory = hit.memory
     payload = memory_item(memory, clip(memory.text, max_chars), score=round(hit.score, 2))
+    if hit.outdated:
+        payload["no_longer"] = [_ended(fact) for fact in hit.outdated]
     if explain:
         payload["agent"], payload["speaker"] = memory.agent_id, memory.speaker
         payload["signals"] = {"relevance": round(hit.relevance, 4)} | {

@@ -87,7 +87,7 @@ class _Recall:
         self._walk(starts)
         return Recalled(
             {memory_id: strength for memory_id, strength in self._strengths.items() if strength > 0},
-            tuple(map(_known, list(self._values.values())[:MAX_VALUES])),
+            tuple(map(as_told, list(self._values.values())[:MAX_VALUES])),
             self._period,
             frozenset(self._later),
         )
@@ -219,5 +219,8 @@ class _Recall:
         return self._during.overlaps(begin, end)
 
 
-def _known(fact: Fact) -> KnownFact:
-    return KnownFact(fact.subject, fact.relation, fact.label, fact.object, fact.valid_from, fact.memory_id)
+def as_told(fact: Fact) -> KnownFact:
+    """A fact in the form that answers have."""
+    return KnownFact(
+        fact.subject, fact.relation, fact.label, fact.object, fact.valid_from, fact.memory_id, fact.invalid_at
+    )

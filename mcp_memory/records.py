@@ -380,7 +380,7 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
-    """A fact that a question asked for by key: whose, which, its value, since when, and the memory that says so."""
+    """A fact as an answer tells it: whose, which, its value, since when, and the memory that says so."""
 
     subject: str
     relation: str
@@ -388,13 +388,15 @@ class KnownFact:
     value: str
     since: datetime
     memory_id: str
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A returned memory. `relevance` and `score` are in [0, 1], higher is better.
 
-    `raised_by` is the rewriting of the question that found it better than the question itself, '' for none.
+    `raised_by` is the rewriting of the question that found it better than the question itself, '' for none. `outdated`
+    is what of its facts had ended by the time asked about, although the memory says more and holds.
     """
 
     memory: Memory
@@ -402,6 +404,7 @@ class Hit:
     relevance: float
     signals: Signals
     raised_by: str = ""
+    outdated: tuple[KnownFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

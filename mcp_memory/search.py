@@ -1,7 +1,7 @@
 """The searching pipeline: candidates, score, fuse. Packing is the hosts' last step."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +10,9 @@ from . import candidates, fuse, score
 from .embedder import Embedder
 from .errors import ConflictError, McpMemoryError, ModelUnavailableError, StorageError
 from .index import Mask, Rows, UserIndex
-from .knowledge import former_validity
-from .recall import recall
-from .records import SEARCHABLE, Hit, SearchResult, Selection
+from .knowledge import facts_of_memories, former_validity
+from .recall import as_told, recall
+from .records import SEARCHABLE, Hit, KnownFact, Memory, SearchResult, Selection
 from .rewrite import Rewriting
 from .schema import to_micros
 from .score import Floats
@@ -77,6 +77,7 @@ def search(
     scores = fuse.score(relevance, importance, recency, settings.score_weights)
     best = _best(scores, relevance, blended.eligible, top_k, threshold)
     found = stores.log.get_memories([ids[row] for row in best])
+    outdated = _outdated(found, selection, stores)
     hits = tuple(
         Hit(
             memory=found[ids[row]],
@@ -84,6 +85,7 @@ def search(
             relevance=float(relevance[row]),
             signals=blended.signals(row, float(importance[row]), float(recency[row])),
             raised_by=("", *rewriting.queries)[raised_by[row]],
+            outdated=outdated.get(ids[row], ()),
         )
         for row in best.tolist()
         # Deleted or distilled since the index was read.
@@ -93,6 +95,18 @@ def search(
     shown = {hit.memory.id for hit in result.hits}
     result = replace(result, facts=tuple(fact for fact in recalled.values if fact.memory_id in shown))
     return _report(replace(result, rewritten=rewriting.queries), lag, rewriting, index)
+
+
+def _outdated(found: Mapping[str, Memory], selection: Selection, stores: Stores) -> dict[str, tuple[KnownFact, ...]]:
+    """What of memories that hold had ended by the time asked about, by id: they say more than that."""
+    moment = selection.as_of or selection.now
+    holding = [identifier for identifier, memory in found.items() if memory.state != "invalid"]
+    return {
+        identifier: tuple(
+            as_told(fact) for fact in facts if fact.holds and fact.invalid_at is not None and fact.invalid_at <= moment
+        )
+        for identifier, facts in facts_of_memories(stores.log, holding).items()
+    }
 
 
 def _with_vectors(

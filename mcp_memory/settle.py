@@ -15,7 +15,7 @@ from .resolve import Resolution
 from .sift import sentences
 from .stores import Stores
 from .timeline import Stage, ends_of, same_value
-from .vocabulary import RELATIONS
+from .vocabulary import OTHER, RELATIONS
 
 _ROLES = tuple(name for name, relation in RELATIONS.items() if relation.is_role)
 
@@ -65,34 +65,30 @@ def settle(
         place: kept.get(memory.superseded_by, memory) if memory.state == "merged" else memory
         for place, memory in admitted.memories.items()
     }
-    memories = {place: memory for place, memory in carriers.items() if memory.state in ("active", "raw")}
-    names = _Names(stores, next(iter(memories.values())).user_id, resolution.new_entities) if memories else None
-    work = _Work(memories={memory.id: memory for memory in (*known, *memories.values())})
+    speaking = {place: memory for place, memory in carriers.items() if memory.state in ("active", "raw")}
+    users = [memory.user_id for memory in speaking.values()] + [fact.user_id for fact in withdrawn]
+    user_id = users[0] if users else ""
+    names = _Names(stores, user_id, resolution.new_entities)
+    work = _Work(memories={memory.id: memory for memory in (*known, *speaking.values())})
     work.touched |= {memory.id for memory in known}
-    limit = stores.settings.facts_per_memory
-    gone = {fact.id for fact in withdrawn}
-    keys: dict[tuple[frozenset[str], str, str], None] = {}
-    for place, memory in memories.items():
-        for claim in sorted(claims.get(place, ()), key=lambda claim: -claim.confidence)[:limit]:
-            assert names is not None
+    for place, memory in speaking.items():
+        surest_first = sorted(claims.get(place, ()), key=lambda claim: -claim.confidence)
+        for claim in surest_first[: stores.settings.facts_per_memory]:
             if fact := _fact(claim, memory, names, stores, now, change_id):
                 work.put(fact)
-                keys[(names.same_as(fact.subject_id), fact.relation, fact.label)] = None
-    if withdrawn:
-        names = names or _Names(stores, withdrawn[0].user_id, ())
-        for fact in withdrawn:
-            keys[(names.same_as(fact.subject_id), fact.relation, fact.label)] = None
-    user_id = withdrawn[0].user_id if withdrawn else next(iter(memories.values())).user_id if memories else ""
-    for subject_ids, relation, label in keys:
-        of_key = [
-            fact for fact in facts_of_key(stores.log, user_id, subject_ids, (relation,), label) if fact.id not in gone
-        ]
-        new = [
-            fact
+    gone = {fact.id for fact in withdrawn}
+    keys = {
+        (names.same_as(fact.subject_id), fact.relation, fact.label) for fact in (*work.changed.values(), *withdrawn)
+    }
+    for subject_ids, relation, label in sorted(keys, key=lambda key: (sorted(key[0]), key[1], key[2])):
+        known_facts = facts_of_key(stores.log, user_id, subject_ids, (relation,), label)
+        of_key = {fact.id: fact for fact in known_facts if fact.id not in gone}
+        of_key |= {
+            fact.id: fact
             for fact in work.changed.values()
             if fact.subject_id in subject_ids and (fact.relation, fact.label) == (relation, label)
-        ]
-        _settle_key({fact.id: fact for fact in (*of_key, *new)}, gone, work, stores, now, change_id)
+        }
+        _settle_key(of_key, gone, work, stores, now, change_id)
     _end_memories(work, gone, stores, now, change_id)
     return _outcome(work, admitted, {memory.id: place for place, memory in carriers.items()}, stores)
 
@@ -120,7 +116,7 @@ def _fact(claim: Claim, memory: Memory, names: "_Names", stores: Stores, now: da
         label=claim.label,
         object=claim.object,
         object_key=claim.object_key,
-        object_id=names.id_of(claim.object_key) if claim.object and kind.names_thing else "",
+        object_id=names.id_of(claim.object_key) if claim.object and (kind.names_thing or relation == OTHER) else "",
         holds=claim.holds,
         memory_id=memory.id,
         confidence=claim.confidence,
@@ -277,6 +273,11 @@ def _outcome(work: _Work, admitted: Admitted, places: Mapping[str, int], stores:
         place = places.get(memory.superseded_by)
         if place is not None and memory.state == "invalid":
             receipts[place] = _replacing(receipts[place], memory)
+    for fact in work.changed.values():
+        by = work.facts.get(fact.ended_by)
+        place = places.get(by.memory_id) if by else None
+        if place is not None and work.memories[fact.memory_id].state != "invalid":
+            receipts[place] = _replacing_in_part(receipts[place], fact)
     for place, memory in rows.items():
         if memory.state == "invalid" and memory.invalid_at:
             receipts[place] = _late(receipts[place], memory, stores, work)
@@ -291,6 +292,13 @@ def _replacing(receipt: Receipt, ended: Memory) -> Receipt:
     if receipt.status in ("queued", "merged"):
         return replace(receipt, replaced_id=ended.id, reason=f"{receipt.reason}; no longer so: {ended.text}")
     return replace(receipt, status="replaced", replaced_id=ended.id, reason=f"no longer so: {ended.text}")
+
+
+def _replacing_in_part(receipt: Receipt, fact: Fact) -> Receipt:
+    """The receipt of what ended one thing that a memory says, while it says more and stays."""
+    what = (fact.label or fact.relation).replace("_", " ")
+    told = f"no longer so in {fact.memory_id}, which stays: {what} {fact.object}"
+    return replace(receipt, reason=f"{receipt.reason}; {told}" if receipt.reason else told)
 
 
 def _late(receipt: Receipt, memory: Memory, stores: Stores, work: _Work) -> Receipt:
