@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from .records import ENDED_WITH_MEMORY, SEARCHABLE, Change, Entity, Fact, Memory
@@ -40,16 +41,23 @@ class Written:
     removed_entities: tuple[Entity, ...]
 
 
+def _put(table: Table) -> Insert:
+    """A statement that writes rows in place of those with the same id; made once, as that takes longer than a row."""
+    statement = upsert(table)
+    return statement.on_conflict_do_update(index_elements=["id"], set_=dict(statement.excluded.items()))
+
+
+_PUT_MEMORY, _PUT_FACT = _put(memories), _put(facts)
+
+
 def write(connection: Connection, change: Change) -> Written:
     """Write everything that a change holds; the caller tells the events and commits."""
     _insert_episode(connection, change)
     for entity in change.entities:
         connection.execute(insert(entities), asdict(entity))
     known = rows_by_id(connection, [memory.id for memory in change.memories])
-    for memory in change.memories:
-        row = memory_row(memory)
-        statement = upsert(memories).values(row)
-        connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=row))
+    if change.memories:
+        connection.execute(_PUT_MEMORY, [memory_row(memory) for memory in change.memories])
     if change.links:
         connection.execute(
             upsert(entity_links).on_conflict_do_nothing(),
@@ -124,9 +132,8 @@ def _write_facts(connection: Connection, change: Change) -> tuple[tuple[Fact, ..
     ]
     written = (*change.facts, *closing)
     before = facts_by_id(connection, [fact.id for fact in written])
-    for fact in written:
-        row = asdict(fact)
-        connection.execute(upsert(facts).values(row).on_conflict_do_update(index_elements=["id"], set_=row))
+    if written:
+        connection.execute(_PUT_FACT, [asdict(fact) for fact in written])
     _note_former(connection, change, [(fact, before.get(fact.id)) for fact in written])
     gone = facts_by_id(connection, change.gone_facts)
     for part in batches(change.gone_facts):
@@ -248,8 +255,10 @@ def _recount(connection: Connection, entity_ids: Collection[str]) -> tuple[tuple
         )
         these = entities.c.id.in_(part)
         connection.execute(update(entities).where(these).values(n_linked=counted))
-        in_facts = exists().where(
-            or_(facts.c.subject_id == entities.c.id, facts.c.object_id == entities.c.id), ~is_withdrawn()
+        # Two conditions, so that each has an index of its own.
+        in_facts = or_(
+            exists().where(facts.c.user_id == entities.c.user_id, facts.c.subject_id == entities.c.id, ~is_withdrawn()),
+            exists().where(facts.c.object_id == entities.c.id, ~is_withdrawn()),
         )
         for row in connection.execute(select(entities, in_facts.label("is_in_facts")).where(these)).mappings():
             entity = Entity(**{name: row[name] for name in Entity.__slots__})

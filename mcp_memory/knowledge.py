@@ -1,19 +1,30 @@
 """What the log holds beyond memories: the facts read out of them, and the summary of each user."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, literal, or_, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+)
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from .changes import batches, is_withdrawn
 from .log import Log
 from .records import SIGHTINGS, Fact, Profile
 from .reports import Counted, FactAudit
-from .schema import entities, events, facts, profiles
+from .schema import UtcMicros, entities, events, facts, profiles
 from .schema import former_validity as former
 from .vocabulary import OTHER
 
@@ -87,43 +98,36 @@ def facts_of_key(
 
     Those that were withdrawn are left out: nobody says them any more.
     """
-    wanted = [
-        facts.c.user_id == user_id,
-        facts.c.subject_id.in_(subject_ids),
-        facts.c.relation.in_(relations),
-        ~is_withdrawn(),
-    ]
-    if label is not None:
-        wanted.append(facts.c.label == label)
+    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
+    if label is None:
+        return _facts(log, _OF_KEY, given)
+    return _facts(log, _OF_LABELS, given | {"labels": [label]})
+
+
+def facts_of_labels(
+    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], labels: Collection[str]
+) -> list[Fact]:
+    """What `facts_of_key` gives, as far as it has one of some labels."""
+    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
+    return _facts(log, _OF_LABELS, given | {"labels": list(labels)})
+
+
+def facts_about(log: Log, object_ids: Collection[str], relations: Collection[str], limit: int = -1) -> list[Fact]:
+    """Facts of some relations that have one of some entities as their object, and hold still, newest first.
+
+    At most `limit` of them; -1 for all.
+    """
+    given = {"object_ids": list(object_ids), "relations": list(relations), "limit": limit}
+    return _facts(log, _ABOUT, given)
+
+
+def labels_of(
+    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], words: Collection[str]
+) -> set[str]:
+    """The labels of some subjects' facts of some relations that begin with one of some words."""
+    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations), "words": list(words)}
     with log.reading() as connection:
-        rows = connection.execute(select(facts).where(*wanted).order_by(facts.c.id))
-        return [Fact(**row) for row in rows.mappings()]
-
-
-def facts_about(log: Log, object_ids: Collection[str], relations: Collection[str]) -> list[Fact]:
-    """Facts of some relations that have one of some entities as their object, and hold still."""
-    with log.reading() as connection:
-        rows = connection.execute(
-            select(facts).where(
-                facts.c.object_id.in_(object_ids),
-                facts.c.relation.in_(relations),
-                facts.c.holds,
-                facts.c.closed_at.is_(None),
-            )
-        )
-        return [Fact(**row) for row in rows.mappings()]
-
-
-def labels_of(log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str]) -> set[str]:
-    """The labels of some subjects' facts of some relations."""
-    with log.reading() as connection:
-        return set(
-            connection.scalars(
-                select(facts.c.label)
-                .where(facts.c.user_id == user_id, facts.c.subject_id.in_(subject_ids), facts.c.relation.in_(relations))
-                .distinct()
-            )
-        )
+        return set(connection.scalars(_LABELS, given))
 
 
 def walk(
@@ -141,37 +145,85 @@ def walk(
     everything is about. Only facts that held at some time of `during` count. It ends after `depth` steps or `limit`
     entities.
     """
+    given = {
+        "user_id": user_id,
+        "start": list(start),
+        "not_through": not_through,
+        "since": during[0],
+        "until": during[1],
+        "depth": depth,
+        "limit": limit,
+    }
+    with log.reading() as connection:
+        return [(memory_id, int(hops)) for memory_id, hops in connection.execute(_WALK, given)]
+
+
+def _facts(log: Log, statement: Select[Any], given: Mapping[str, Any]) -> list[Fact]:
+    with log.reading() as connection:
+        return [Fact(**row) for row in connection.execute(statement, given).mappings()]
+
+
+def _any_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    return column.in_(bindparam(name, expanding=True))
+
+
+def _walk() -> Select[Any]:
+    of_user = facts.c.user_id == bindparam("user_id")
     holds = and_(
         facts.c.holds,
         ~is_withdrawn(),
-        facts.c.valid_from <= during[1],
-        or_(facts.c.invalid_at.is_(None), facts.c.invalid_at > during[0]),
+        facts.c.valid_from <= bindparam("until", type_=UtcMicros),
+        or_(facts.c.invalid_at.is_(None), facts.c.invalid_at > bindparam("since", type_=UtcMicros)),
     )
-    reach = select(entities.c.id.label("entity_id"), literal(0).label("hops")).where(entities.c.id.in_(start))
+    reach = select(entities.c.id.label("entity_id"), literal(0).label("hops")).where(_any_of(entities.c.id, "start"))
     reached = reach.cte("reached", recursive=True)
     # Two joins, so that each has an index of its own.
     onward = [
         select(there, reached.c.hops + 1)
         .join(facts, here == reached.c.entity_id)
-        .where(facts.c.user_id == user_id, reached.c.hops < depth - 1, there != "", there != not_through, holds)
+        .where(
+            of_user,
+            reached.c.hops < bindparam("depth", type_=Integer) - 1,
+            there != "",
+            there != bindparam("not_through"),
+            holds,
+        )
         for here, there in ((facts.c.subject_id, facts.c.object_id), (facts.c.object_id, facts.c.subject_id))
     ]
     reached = reached.union(*onward)
-    some = select(reached.c.entity_id, reached.c.hops).limit(limit).subquery()
+    some = select(reached.c.entity_id, reached.c.hops).limit(bindparam("limit", type_=Integer)).subquery()
     found = union_all(
         *(
-            select(facts.c.memory_id, some.c.hops)
-            .join(some, end == some.c.entity_id)
-            .where(facts.c.user_id == user_id, holds)
+            select(facts.c.memory_id, some.c.hops).join(some, end == some.c.entity_id).where(of_user, holds)
             for end in (facts.c.subject_id, facts.c.object_id)
         )
     ).subquery()
     nearest = func.min(found.c.hops) + 1
-    with log.reading() as connection:
-        rows = connection.execute(
-            select(found.c.memory_id, nearest).group_by(found.c.memory_id).order_by(nearest, found.c.memory_id)
-        )
-        return [(memory_id, int(hops)) for memory_id, hops in rows]
+    return select(found.c.memory_id, nearest).group_by(found.c.memory_id).order_by(nearest, found.c.memory_id)
+
+
+# A search asks several of these. They are put together once: that takes longer than the answers.
+_KEY = (
+    facts.c.user_id == bindparam("user_id"),
+    _any_of(facts.c.subject_id, "subject_ids"),
+    _any_of(facts.c.relation, "relations"),
+)
+_OF_KEY = select(facts).where(*_KEY, ~is_withdrawn()).order_by(facts.c.id)
+_OF_LABELS = select(facts).where(*_KEY, _any_of(facts.c.label, "labels"), ~is_withdrawn()).order_by(facts.c.id)
+_ABOUT = (
+    select(facts)
+    .where(
+        _any_of(facts.c.object_id, "object_ids"),
+        _any_of(facts.c.relation, "relations"),
+        facts.c.holds,
+        facts.c.closed_at.is_(None),
+    )
+    .order_by(facts.c.id.desc())
+    .limit(bindparam("limit", type_=Integer))
+)
+_FIRST_WORD = func.substr(facts.c.label, 1, func.instr(facts.c.label.concat(" "), " ") - 1)
+_LABELS = select(facts.c.label).where(*_KEY, _any_of(_FIRST_WORD, "words")).distinct()
+_WALK = _walk()
 
 
 def former_validity(log: Log, user_id: str, known_at: datetime) -> dict[str, tuple[datetime | None, datetime | None]]:

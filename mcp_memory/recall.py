@@ -11,7 +11,7 @@ from datetime import datetime
 
 from . import score
 from .gazetteer import Gazetteer
-from .knowledge import facts_about, facts_of_key, former_validity, labels_of, walk
+from .knowledge import facts_about, facts_of_key, facts_of_labels, former_validity, labels_of, walk
 from .mentions import name_key
 from .periods import Period, period_in
 from .phrases import USER_KEY, Phrase
@@ -25,8 +25,10 @@ MAX_VALUES = 5
 WALK_DEPTH = 2
 # Nodes that a walk visits at most: what is linked to more says little.
 WALK_LIMIT = 300
+# Of those who have the same as somebody so many are found, the newest: a search shows fewer.
+_MAX_OTHERS = 200
 _SHARED_DEPTH = 1
-_ROLES = tuple(name for name, relation in RELATIONS.items() if relation.is_role)
+_SINGLE_ROLES = tuple(name for name, relation in RELATIONS.items() if relation.is_role and relation.is_single)
 _LABELLED = tuple(name for name, relation in RELATIONS.items() if relation.is_labelled)
 
 
@@ -73,6 +75,7 @@ class _Recall:
         self._former = (
             former_validity(self._log, self._user_id, selection.known_at) if selection.known_at is not None else {}
         )
+        self._meant: dict[Phrase, list[str]] = {}
         self._strengths: dict[str, float] = defaultdict(float)
         self._values: dict[str, Fact] = {}
         self._later: set[str] = set()
@@ -96,6 +99,11 @@ class _Recall:
 
     def _whom(self, phrase: Phrase) -> list[str]:
         """The entities that a phrase means at the time asked about, with the facts on the way as support."""
+        if phrase not in self._meant:
+            self._meant[phrase] = self._led_to(phrase)
+        return self._meant[phrase]
+
+    def _led_to(self, phrase: Phrase) -> list[str]:
         key = name_key(phrase.called or phrase.name) if phrase.called or phrase.name else USER_KEY
         base = self._names.by_key(key)
         found = [base.id] if base else []
@@ -118,9 +126,9 @@ class _Recall:
     def _same(self, entity_ids: Iterable[str]) -> list[str]:
         """Entities, and the roles by which those that a subject has one of were known before their names were."""
         same = dict.fromkeys(spelling for entity in entity_ids for spelling in self._names.spellings(entity))
-        for fact in facts_about(self._log, list(same), _ROLES) if same else ():
+        for fact in facts_about(self._log, same, _SINGLE_ROLES) if same else ():
             owner = self._names.entities.get(fact.subject_id)
-            if owner is not None and RELATIONS[fact.relation].is_single:
+            if owner is not None:
                 role = self._names.by_key(f"={owner.name_key.removeprefix('=')}/{fact.relation}")
                 same |= {role.id: None} if role else {}
         return list(same)
@@ -131,7 +139,7 @@ class _Recall:
         nodes = self._whom(whom)
         facts = self._facts_of(nodes, (relation,))
         if not facts and whom.name and not whom.steps:
-            facts = self._holding(facts_about(self._log, nodes, (relation,)))
+            facts = self._holding(facts_about(self._log, nodes, (relation,), _MAX_OTHERS))
         self._answer(self._by_words(facts), nodes)
 
     def _by_label(self, path: Phrase) -> None:
@@ -139,11 +147,11 @@ class _Recall:
         nodes = self._whom(path)
         labels = {
             label
-            for label in labels_of(self._log, self._user_id, nodes, _LABELLED)
+            for label in labels_of(self._log, self._user_id, nodes, _LABELLED, self._asked.words)
             if label and set(label.split()) <= self._asked.words
         }
         if labels:
-            facts = [fact for fact in self._facts_of(nodes, _LABELLED) if fact.label in labels]
+            facts = self._at_the_time(facts_of_labels(self._log, self._user_id, nodes, _LABELLED, labels))
             self._answer([(fact, 1.0) for fact in facts], nodes)
 
     def _by_words(self, facts: Sequence[Fact]) -> list[tuple[Fact, float]]:
@@ -158,7 +166,7 @@ class _Recall:
         others: list[Fact] = []
         if self._asked.is_shared and found:
             objects = {fact.object_id for fact, _ in found} - {""}
-            about = facts_about(self._log, objects, {fact.relation for fact, _ in found})
+            about = facts_about(self._log, objects, {fact.relation for fact, _ in found}, _MAX_OTHERS)
             labels = {(fact.relation, fact.label) for fact, _ in found}
             others = [
                 fact
@@ -200,7 +208,10 @@ class _Recall:
     # Time
 
     def _facts_of(self, nodes: Sequence[str], relations: Sequence[str]) -> list[Fact]:
-        facts = facts_of_key(self._log, self._user_id, nodes, relations) if nodes else []
+        return self._at_the_time(facts_of_key(self._log, self._user_id, nodes, relations)) if nodes else []
+
+    def _at_the_time(self, facts: Sequence[Fact]) -> list[Fact]:
+        """The facts that hold at the time asked about; those that began only later are noted."""
         if self._period:
             self._later |= {fact.memory_id for fact in facts if fact.valid_from > self._period.end}
         return self._holding(facts)

@@ -330,7 +330,7 @@ def _facts_with_keys(connection: Connection) -> None:
         "CREATE INDEX facts_by_key ON facts (user_id, subject_id, relation, label)",
         "CREATE INDEX facts_by_relation ON facts (user_id, relation, label)",
         "CREATE INDEX facts_by_type ON facts (user_id, fact_type)",
-        "CREATE INDEX facts_by_object ON facts (object_id)",
+        "CREATE INDEX facts_by_object ON facts (object_id, relation)",
         "CREATE INDEX facts_by_memory ON facts (memory_id)",
         "CREATE TABLE former_validity (sequence INTEGER PRIMARY KEY AUTOINCREMENT, user_id TEXT NOT NULL,"
         " item_id TEXT NOT NULL, until INTEGER NOT NULL, valid_from INTEGER, invalid_at INTEGER)",
