@@ -97,7 +97,7 @@ class _Recall:
     def _whom(self, phrase: Phrase) -> list[str]:
         """The entities that a phrase means at the time asked about, with the facts on the way as support."""
         key = name_key(phrase.called or phrase.name) if phrase.called or phrase.name else USER_KEY
-        base = self._names.by_key(key)
+        base = self._names.by_key(key) or self._names.full_name(key)
         found = [base.id] if base else []
         if phrase.called:
             return self._same(found)

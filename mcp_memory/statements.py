@@ -437,7 +437,7 @@ def _grammar(language: str) -> _Grammar:
         rf"|vado da\w*|ahora voy (?:al?|con)|je vais (?:maintenant )?chez|ich gehe (?:jetzt )?zu(?:[mr])?|he's|she's|his name is|her name is|called|named|sie heißt|er heißt|es ist|se llama|es|il s'appelle"
         rf"|elle s'appelle|c'est|si chiama|è|namens)\s)?"
     )
-    end = r"\s*(?:$|[.,;:!?()–—]|(?:now|ab sofort|jetzt|ahora|maintenant|ora|adesso)\b)"
+    end = r"\s*(?:$|[.,;:!?()–—]|(?:now|again|ab sofort|jetzt|wieder|ahora|de nuevo|maintenant|de nouveau|ora|adesso|di nuovo)\b)"
     return _Grammar(
         language=language,
         rows=rows,
