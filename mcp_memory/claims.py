@@ -56,6 +56,12 @@ def _claims_of(
     return claims_of(text, language, said_at, speaker)
 
 
+def began_before(claims: Iterable[Claim], said_at: datetime) -> datetime | None:
+    """When all that a text claims had begun, where that was before it was said; else None."""
+    begun = max((claim.begins_at for claim in claims), default=said_at)
+    return begun if begun < said_at else None
+
+
 def claim_of(subject: str, fact_type: FactType, relation: str, object_: str, language: str, said_at: datetime) -> Claim:
     """What a description says of a statement, with its words brought to the vocabulary; `other` where none fits."""
     phrase = Phrase() if is_user(subject) else (read_phrase(subject, 0, language or "en") or Phrase(name=subject))

@@ -92,6 +92,11 @@ class Gazetteer:
         """The entity with this name or alias."""
         return self.entities[self._by_key[key][0]] if key in self._by_key else None
 
+    def full_name(self, key: str) -> Entity | None:
+        """The entity of whose name a word is a part, where it is the only one."""
+        full = self._full_names.get(key, set())
+        return self.entities[next(iter(full))] if len(full) == 1 else None
+
     def spellings(self, entity_id: str) -> list[str]:
         """Ids of an entity and of the one that it is a shorter or longer name of: "Sven" and "Sven Adolphi".
 

@@ -13,6 +13,8 @@ from .written_dates import dates_in
 
 _DAY_END = time(23, 59, 59, 999999)
 _MONTH_BEFORE = r"(?:in|im|en|a|ad|au|mois de|nel|during|since|seit|desde|depuis|from|da|back in|em|early|late|mid-?)"
+# Of these nothing but a time can follow before a month, whatever its name means elsewhere.
+_BEFORE_ANY = regex.compile(r"(?i)(?:in|during|since|early|late)\s")
 _YEAR = regex.compile(rf"(?i)\b{_MONTH_BEFORE}\s(?:l['’]?)?(?P<year>(?:19|20)\d\d)(?!\d|-\d)")
 
 
@@ -50,7 +52,9 @@ def _bare(text: str, now: datetime) -> list[Period]:
     spans: list[Period] = []
     for match in _months().finditer(text):
         name = match.group("month")
-        if name.lower() in CAPITALISED_ONLY and not name[0].isupper() and not match.group("year"):
+        # "in march" is a month, "on march" and "a mar" are none.
+        is_sure = name[0].isupper() or match.group("year") or _BEFORE_ANY.match(match.group())
+        if name.lower() in CAPITALISED_ONLY and not is_sure:
             continue
         month = _month_numbers()[name.lower()]
         year = int(match.group("year") or now.year)

@@ -105,7 +105,7 @@ class _Recall:
 
     def _led_to(self, phrase: Phrase) -> list[str]:
         key = name_key(phrase.called or phrase.name) if phrase.called or phrase.name else USER_KEY
-        base = self._names.by_key(key)
+        base = self._names.by_key(key) or self._names.full_name(key)
         found = [base.id] if base else []
         if phrase.called:
             return self._same(found)

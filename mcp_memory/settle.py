@@ -3,12 +3,12 @@
 Only world time decides, whatever the order of arrival. What ended stays, with its time and with what took its place.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from .admit import Admitted
-from .claims import claims_of_memory
+from .claims import began_before, claims_of_memory
 from .knowledge import facts_about, facts_of_key, facts_of_memories, last_sighted
 from .records import ENDED_WITH_MEMORY, Claim, Entity, Fact, Memory, Receipt
 from .resolve import Resolution
@@ -74,12 +74,13 @@ def settle(
     for place, memory in speaking.items():
         surest_first = sorted(claims.get(place, ()), key=lambda claim: -claim.confidence)
         for claim in surest_first[: stores.settings.facts_per_memory]:
-            if fact := _fact(claim, memory, names, stores, now, change_id):
+            for fact in _facts(claim, memory, names, stores, now, change_id):
                 work.put(fact)
+        if memory is admitted.memories[place] and (begun := began_before(claims.get(place, ()), memory.observed_at)):
+            work.memories[memory.id] = replace(memory, valid_from=min(begun, memory.valid_from or begun))
     gone = {fact.id for fact in withdrawn}
-    keys = {
-        (names.same_as(fact.subject_id), fact.relation, fact.label) for fact in (*work.changed.values(), *withdrawn)
-    }
+    concerned = (*work.changed.values(), *withdrawn)
+    keys = {(names.same_as(fact.subject_id), fact.relation, fact.label) for fact in concerned}
     for subject_ids, relation, label in sorted(keys, key=lambda key: (sorted(key[0]), key[1], key[2])):
         known_facts = facts_of_key(stores.log, user_id, subject_ids, (relation,), label)
         of_key = {fact.id: fact for fact in known_facts if fact.id not in gone}
@@ -93,18 +94,31 @@ def settle(
     return _outcome(work, admitted, {memory.id: place for place, memory in carriers.items()}, stores)
 
 
-def _fact(claim: Claim, memory: Memory, names: "_Names", stores: Stores, now: datetime, change_id: str) -> Fact | None:
-    """A claim as a fact; None where it tells of an end and the log does not say of what."""
+def _facts(
+    claim: Claim, memory: Memory, names: "_Names", stores: Stores, now: datetime, change_id: str
+) -> Iterator[Fact]:
+    """A claim as a fact. Where the log does not say of what an end tells, one for all that it can be: it may come yet.
+
+    None where it may be one of several.
+    """
     subject_id = names.whom(claim.subject_key)
     if not subject_id:
-        return None
+        return
+    relations = claim.relations
+    if len(relations) > 1:
+        known = facts_of_key(stores.log, memory.user_id, names.same_as(subject_id), relations)
+        meant = {fact.relation for fact in known if fact.holds and same_value(fact.object_key, claim.object_key)}
+        if len(meant) > 1:
+            return
+        relations = tuple(meant) or relations
+    for relation in relations:
+        yield _fact(replace(claim, relations=(relation,)), subject_id, memory, names, stores, now, change_id)
+
+
+def _fact(
+    claim: Claim, subject_id: str, memory: Memory, names: "_Names", stores: Stores, now: datetime, change_id: str
+) -> Fact:
     relation = claim.relations[0]
-    if len(claim.relations) > 1:
-        open_ = facts_of_key(stores.log, memory.user_id, names.same_as(subject_id), claim.relations)
-        meant = {fact.relation for fact in open_ if fact.holds and same_value(fact.object_key, claim.object_key)}
-        if len(meant) != 1:
-            return None
-        relation = meant.pop()
     kind = RELATIONS[relation]
     return Fact(
         id=stores.ids.next(now),

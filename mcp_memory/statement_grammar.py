@@ -73,6 +73,7 @@ class StatementGrammar:
     list_end: regex.Pattern[str]
     list_joint: regex.Pattern[str]
     stops: frozenset[str]
+    no_objects: frozenset[str]
     not_names: frozenset[str]
 
     def starts(self, sentence: str) -> list[int]:
@@ -131,7 +132,10 @@ def grammar_of(language: str) -> StatementGrammar:
         rf"(?P<noun>{raw_nouns}|{alternatives})s?\b\s*(?:as well|too|now|jetzt|ahora|adesso|maintenant)?\s*[,:–—-]?\s*"
         rf"(?:(?:{LEADS_ON})\s)?"
     )
-    end = r"\s*(?:$|[.,;:!?()–—]|(?:now|ab sofort|jetzt|ahora|maintenant|ora|adesso)\b)"
+    end = (
+        r"\s*(?:$|[.,;:!?()–—]|(?:now|again|ab sofort|jetzt|wieder|ahora|de nuevo|maintenant|de nouveau|ora|adesso"
+        r"|di nuovo)\b)"
+    )
     return StatementGrammar(
         language=language,
         rows=rows,
@@ -173,6 +177,7 @@ def grammar_of(language: str) -> StatementGrammar:
         ),
         list_joint=_compiled(r",\s*(?:and|und|y|et|e)?\s*|\s(?:and|und|y|et|e|as well as|sowie)\s"),
         stops=stops,
+        no_objects=frozenset(map(fold, words.no_objects.split())),
         not_names=stops | frozenset(("here", "there", "home", "hier", "dort", "aquí", "ici", "qui")),
     )
 

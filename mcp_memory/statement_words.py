@@ -37,6 +37,8 @@ class StatementWords:
     # Reported, imagined, asked: what `tense` does not see.
     unsure: str
     stops: str
+    # What stands where a place, a firm or a trade stands, and is none: "live in fear", "de noche", "in der Stadt".
+    no_objects: str
 
 
 STATEMENT_WORDS: Mapping[str, StatementWords] = {
@@ -47,7 +49,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             lives_in begins = (?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} now ;; (?:is|'s) {a}(?:living|based) {a}in {o} now
             lives_in ends = (?:i|we) (?:no longer live|don't live|do not live) {a}in {o} ;; (?:no longer lives|doesn't live|does not live) {a}in {o}
             works_at is = i {a}work {a}(?:at|for) {o}|(?:i'm|i am) {a}(?:working|employed) {a}(?:at|for|by) {o}|i {a}work as an? [^,.;]{2,40}? (?:at|for) {o}|(?:i'm|i am) {a}an? \p{Ll}[\p{L} -]{2,40}? (?:at|for) {o} ;; {a}works {a}(?:at|for) {o}|(?:is|'s) {a}(?:working|employed) {a}(?:at|for|by) {o}|{a}works as an? [^,.;]{2,40}? (?:at|for) {o}|(?:is|'s) {a}an? \p{Ll}[\p{L} -]{2,40}? (?:at|for) {o}
-            works_at begins = i(?:'ve| have)? {a}(?:started(?: working| a (?:new )?job| my (?:new )?job)? (?:at|with)|switched (?:jobs )?to|got a (?:new )?job (?:at|with)) {o}|i(?:'ve| have)? {a}joined {o} as ;; (?:(?:has|'s) )?{a}(?:started(?: working| a (?:new )?job)? (?:at|with)|switched (?:jobs )?to|got a (?:new )?job (?:at|with)) {o}|(?:(?:has|'s) )?{a}joined {o} as
+            works_at begins = i(?:'ve| have)? {a}(?:started(?: working| a (?:new )?job| my (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o}|i(?:'ve| have)? {a}joined {o} as ;; (?:(?:has|'s) )?{a}(?:started(?: working| a (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o}|(?:(?:has|'s) )?{a}joined {o} as
             works_at|lives_in|studies_at ends = i(?:'ve| have)? {a}(?:left|quit) (?:my job at )?{o} ;; (?:(?:has|'s) )?{a}(?:left|quit) {o}
             works_at ends = i (?:no longer work|don't work|do not work) (?:at|for) {o}|i(?:'ve| have)? {a}resigned from {o} ;; (?:no longer works|doesn't work|does not work) (?:at|for) {o}
             works_at ends = i(?:'ve| have)? {a}(?:quit|lost|left) my job{any}|(?:i'm|i am) {a}(?:unemployed|retired|out of work){any}|i(?:'ve)? (?:just )?retired{any} ;; (?:(?:has|'s) )?{a}(?:quit|lost|left) (?:his|her|their) job{any}|(?:(?:has|'s) )?(?:just )?retired{any}
@@ -94,6 +96,10 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         r"|back then|years? ago|in the (?:novel|book|film|movie|game|story|dream)|quote|character)\b",
         stops="in at for to as on of and or but now since with where when because so while which that the a an is was"
         " it i my again as well too from after before near by next last this until till if though although",
+        no_objects="fear peace hope style luxury poverty harmony exile denial hiding isolation debt pain silence"
+        " limbo paradise town home work school bed nothing hard up fast loudly monday tuesday wednesday thursday friday"
+        " saturday sunday january february march april may june july august september october november"
+        " december linux windows macos android ios python rust firefox chrome vim neovim emacs",
     ),
     "de": StatementWords(
         rows=r"""
@@ -142,6 +148,10 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         r"|im (?:roman|buch|film|spiel|traum))\b",
         stops="in bei für zu als an am und oder aber jetzt seit mit wo wenn weil der die das ein eine ist war es ich"
         " mein wieder auch von nach vor ab neben nächste letzte diese bis obwohl gezogen umgezogen",
+        no_objects="angst frieden scheidung trennung miete untermiete armut luxus sorge hoffnung freude einsamkeit"
+        " ruhe stadt haus wg wohnung dorf zentrum innenstadt altbau neubau eigenheim beziehung"
+        " partnerschaft regen hitze kälte nacht geld einziger einzige erster erste letzter letzte"
+        " verrückter linux windows android python firefox",
     ),
     "es": StatementWords(
         rows=r"""
@@ -187,6 +197,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         r"años|en la (?:novela|película)|en el (?:libro|juego))\b",
         stops="en a de para por como y o pero ahora desde con donde cuando porque que el la los las un una es era yo mi"
         " otra vez también hasta cerca si aunque",
+        no_objects="paz casa campo ciudad pueblo centro afueras equipo remoto noche día tarde mañana lunes martes"
+        " miércoles jueves viernes sábado domingo loco loca familia pareja linux windows python",
     ),
     "fr": StatementWords(
         rows=r"""
@@ -231,6 +243,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         r"|livre|jeu))\b",
         stops="à en au aux dans de du des pour chez comme et ou mais maintenant depuis avec où quand parce que le la les"
         " un une est était je mon ma encore aussi jusque près si",
+        no_objects="paix ville campagne banlieue maison couple famille colocation équipe télétravail nuit jour fou"
+        " folle malade linux windows python",
     ),
     "it": StatementWords(
         rows=r"""
@@ -276,6 +290,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         r"|gioco))\b",
         stops="a ad in di da per come e o ma adesso ora con dove quando perché che il lo la gli le i un una è era io mio"
         " ancora anche fino vicino se",
+        no_objects="pace casa centro campagna città paese ufficio famiglia periferia squadra notte giorno matto matta"
+        " pazzo pazza linux windows python",
     ),
 }
 

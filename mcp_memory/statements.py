@@ -29,11 +29,12 @@ _MAX_UNSURE_CHARS = 80
 _SIGN_OF = {
     code: regex.compile(rf"(?<![\p{{L}}'])(?:{words})(?![\p{{L}}])", regex.IGNORECASE)
     for code, words in {
-        "en": "i|i'm|i've|my|our|the user|lives|works|moved|drives|is|was|a|the",
-        "de": r"ich|mein\w*|unser\w*|wohnt|arbeitet|der nutzer",
-        "es": "mi|mis|yo|vivo|vive|trabajo|trabaja|me|hablo|nací|soy|es",
-        "fr": "je|mon|mes|notre|habite|travaille|j'(?:ai|habite)",
-        "it": "mio|mia|abito|abita|vivo|vive|lavoro|lavora|sono|parlo|ho",
+        "en": "i|i'm|i've|my|our|the user|lives|works|moved|drives|is|was|a|the|has|started|switched|joined|left|quit"
+        "|retired|resigned|turned|became|speaks|studies|reports",
+        "de": r"ich|mein\w*|unser\w*|wohnt|arbeitet|der nutzer|hat|spricht|studiert|fährt",
+        "es": "mi|mis|yo|vivo|vive|trabajo|trabaja|me|hablo|nací|soy|es|dejó|habla|estudia|nació|se",
+        "fr": "je|mon|mes|notre|habite|travaille|j'(?:ai|habite)|a (?:quitté|déménagé|commencé)|s'est|parle",
+        "it": "mio|mia|abito|abita|vivo|vive|lavoro|lavora|sono|parlo|ho|ha|si|parla|studia|guida",
     }.items()
 }
 
@@ -200,6 +201,8 @@ def _of_match(
     before, after = clause[match.start() : match.start(group)], clause[match.end(group) :]
     # "live in Berlin during the week" and "also work at" tell of one of several.
     is_single = all(RELATIONS[relation].is_single for relation in row.relations)
+    if group in ("o", "v") and _is_no_object(value, grammar):
+        return
     if (not value and group != "any") or (
         is_single and (grammar.beside.search(before) or grammar.beside.search(after))
     ):
@@ -241,7 +244,7 @@ def _value_of(step: Step, clause: str, start: int, grammar: StatementGrammar) ->
         return match.group(1).strip() if match else ""
     if step.relation == "job":
         match = grammar.plain.match(clause, start)
-        return _trimmed(match.group(1), grammar) if match else ""
+        return _trimmed(match.group(1), grammar) if match and not _is_no_object(match.group(1), grammar) else ""
     if RELATIONS[step.relation].names_thing:
         return _name_at(clause, start, grammar)
     if step.relation == "speaks":
@@ -322,4 +325,13 @@ def _trimmed(value: str, grammar: StatementGrammar) -> str:
 def _listed(value: str, grammar: StatementGrammar) -> list[str]:
     cut = grammar.list_end.split(value)[0]
     parts = (_trimmed(part.strip(), grammar) for part in grammar.list_joint.split(cut))
-    return [part for part in parts if part and len(part.split()) <= 3][:MAX_STATED]
+    kept = [part for part in parts if part and len(part.split()) <= 3]
+    return [part for part in kept if not _is_no_object(part.split()[0], grammar)][:MAX_STATED]
+
+
+def _is_no_object(value: str, grammar: StatementGrammar) -> bool:
+    """Whether words are no place, firm or trade: "fear", "un fou", "from experience"."""
+    if article := grammar.article.match(value):
+        value = value[article.end() :]
+    first, *_ = [*value.split(), ""]
+    return fold(value) in grammar.no_objects or fold(first) in grammar.stops

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from .admit import Admitted
-from .claims import CONFIDENCE, claims_of_memory
+from .claims import CONFIDENCE, began_before, claims_of_memory
 from .embedding import Embedded, comparable, embed
 from .errors import InvalidInputError, NotFoundError
 from .extract import Words, with_claimed, words_of
@@ -121,6 +121,9 @@ def _corrected(memory: Memory, given: Mapping[str, Any], words: Words | None) ->
         return memory
     if words and new.text != memory.text:
         new = replace(new, lemmas=words.lemmas, hash=words.hash, language=words.language, model="", prompt=BY_HAND)
+        if memory.valid_from == began_before(claims_of_memory(memory).claims, memory.observed_at):
+            # It was the former words that told of that time.
+            new = replace(new, valid_from=None)
     # What waits to be read gives way to what is read out of it, and the correction would be lost.
     return replace(new, state="active", prompt=BY_HAND) if memory.state == "raw" else new
 

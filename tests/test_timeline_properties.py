@@ -1,0 +1,250 @@
+"""Whatever is told, and in whatever order: what a search may see equals what a naive replay says, and all can be undone.
+
+The evaluator here knows nothing of the program: it reads its own table of what each text says.
+"""
+
+import tempfile
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from mcp_memory.embedder import Embedder
+from mcp_memory.knowledge import former_validity
+from mcp_memory.memory import LocalMemory
+from mcp_memory.recall import recall
+from mcp_memory.records import STATES, Owner, Selection
+from mcp_memory.schema import facts
+from tests.conftest import Clock
+from tests.test_undo import carry_out, in_memory, rows
+
+ONE, SEVERAL = "one at a time", "several"
+
+
+@dataclass(frozen=True)
+class Says:
+    """One thing that a text says of a key: that a value holds from then on, or holds no longer ('' for any value)."""
+
+    key: tuple[str, str]
+    value: str
+    holds: bool = True
+
+
+HOME, PHONE, ALLERGY, LANGUAGE = (("user", name) for name in ("home", "phone", "allergy", "language"))
+TOMS_HOME, ANAS_FIRM, FIRM = ("tom", "home"), ("ana", "firm"), ("user", "firm")
+KINDS = {HOME: ONE, PHONE: ONE, TOMS_HOME: ONE, ANAS_FIRM: ONE, FIRM: ONE, ALLERGY: SEVERAL, LANGUAGE: SEVERAL}
+
+TOLD: dict[str, list[Says]] = {
+    "I live in Berlin": [Says(HOME, "berlin")],
+    "I moved back to Berlin": [Says(HOME, "berlin")],
+    "I live in Berlin Kreuzberg": [Says(HOME, "berlin kreuzberg")],
+    "I live in Berlin Mitte": [Says(HOME, "berlin mitte")],
+    "I live in Lisbon": [Says(HOME, "lisbon")],
+    "I've moved to Lisbon": [Says(HOME, "lisbon")],
+    "Ich bin nach Graz gezogen": [Says(HOME, "graz")],
+    "I no longer live in Berlin": [Says(HOME, "berlin", holds=False)],
+    "I no longer live in Lisbon": [Says(HOME, "lisbon", holds=False)],
+    "I live in Graz and I work at Bosch": [Says(HOME, "graz"), Says(FIRM, "bosch")],
+    "I work at Siemens": [Says(FIRM, "siemens")],
+    "I quit my job": [Says(FIRM, "", holds=False)],
+    "Tom lives in Berlin": [Says(TOMS_HOME, "berlin")],
+    "Tom moved to Lisbon": [Says(TOMS_HOME, "lisbon")],
+    "Tom moved back to Berlin": [Says(TOMS_HOME, "berlin")],
+    "Tom no longer lives in Berlin": [Says(TOMS_HOME, "berlin", holds=False)],
+    "Ana works at Siemens": [Says(ANAS_FIRM, "siemens")],
+    "Ana started at Bosch": [Says(ANAS_FIRM, "bosch")],
+    "Ana works for Siemens": [Says(ANAS_FIRM, "siemens")],
+    "Ana quit her job": [Says(ANAS_FIRM, "", holds=False)],
+    "My phone number is 030 1234567": [Says(PHONE, "1")],
+    "My new phone number is 030 7654321": [Says(PHONE, "2")],
+    "You can reach me at 030 1234567": [Says(PHONE, "1")],
+    "I'm allergic to nuts and milk": [Says(ALLERGY, "nuts"), Says(ALLERGY, "milk")],
+    "I am allergic to nuts": [Says(ALLERGY, "nuts")],
+    "I'm no longer allergic to nuts": [Says(ALLERGY, "nuts", holds=False)],
+    "I'm not allergic to milk": [Says(ALLERGY, "milk", holds=False)],
+    "I speak German and Polish": [Says(LANGUAGE, "german"), Says(LANGUAGE, "polish")],
+    "I speak Polish": [Says(LANGUAGE, "polish")],
+    "The kettle is blue": [],
+}
+ASKED = {
+    "Where do I live?": HOME,
+    "Where does Tom live?": TOMS_HOME,
+    "Where does Ana work?": ANAS_FIRM,
+    "What is my phone number?": PHONE,
+    "What am I allergic to?": ALLERGY,
+}
+
+
+@dataclass(frozen=True)
+class Added:
+    """A text as it was told: for which time of the world, and when."""
+
+    text: str
+    observed_at: datetime
+    recorded_at: datetime
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether one value is the other, or a part of it told more exactly."""
+    return set(one.split()) <= set(other.split()) or set(other.split()) <= set(one.split())
+
+
+def end_of(says: Says, place: int, told: Sequence[Added]) -> datetime | None:
+    """When what a text says ended: at the first later one that says otherwise."""
+    own = (told[place].observed_at, place)
+    later = sorted(
+        (added.observed_at, number, other)
+        for number, added in enumerate(told)
+        if (added.observed_at, number) > own
+        for other in range(len(TOLD[added.text]))
+    )
+    for at, number, other in later:
+        said = TOLD[told[number].text][other]
+        if said.key != says.key:
+            continue
+        if said.holds and KINDS[says.key] == ONE and not is_same(said.value, says.value):
+            return at
+        if not said.holds and (not said.value or is_same(said.value, says.value)):
+            return at
+    return None
+
+
+def spans(told: Sequence[Added]) -> list[tuple[Added, datetime | None]]:
+    """Each text with the time when it was over: when all was that it says is so."""
+    found = []
+    for place, added in enumerate(told):
+        ends = [end_of(says, place, told) for says in TOLD[added.text] if says.holds]
+        is_over = bool(ends) and None not in ends
+        found.append((added, max(end for end in ends if end) if is_over else None))
+    return found
+
+
+def visible(told: Sequence[Added], now: datetime, as_of: datetime | None, known_at: datetime | None) -> set[str]:
+    known = [added for added in told if known_at is None or added.recorded_at <= known_at]
+    moment = as_of or now
+    return {added.text for added, end in spans(known) if added.observed_at <= moment and (end is None or end > moment)}
+
+
+def saying(
+    told: Sequence[Added], key: tuple[str, str], now: datetime, as_of: datetime | None, known_at: datetime | None
+) -> set[str]:
+    """The texts of which something about a key holds at a moment."""
+    known = [added for added in told if known_at is None or added.recorded_at <= known_at]
+    moment = as_of or now
+    return {
+        added.text
+        for place, added in enumerate(known)
+        for says in TOLD[added.text]
+        if says.key == key and says.holds and added.observed_at <= moment
+        if (end := end_of(says, place, known)) is None or end > moment
+    }
+
+
+DAY = datetime(2026, 1, 1, tzinfo=UTC)
+# Few days, so that several texts tell of the same one.
+ADDS = st.lists(
+    st.tuples(st.sampled_from(sorted(TOLD)), st.integers(0, 20), st.integers(1, 40)),
+    min_size=2,
+    max_size=9,
+    unique_by=lambda add: add[0],
+)
+POINTS = st.lists(
+    st.tuples(st.none() | st.integers(-1, 45), st.none() | st.integers(-1, 9)), min_size=3, max_size=8, unique=True
+)
+
+
+@pytest.fixture(scope="module")
+def shared(embedder: Embedder) -> Iterator[tuple[LocalMemory, Clock]]:
+    """A folder for all examples, each of which is another user's."""
+    clock = Clock()
+    with tempfile.TemporaryDirectory() as folder, LocalMemory.open(folder, clock=clock, embedder=embedder) as memory:
+        yield memory, clock
+        memory.settle()
+        assert memory.verify().differences == ()
+
+
+def somebody(folder: LocalMemory) -> LocalMemory:
+    return folder.as_client(folder.settings.model_copy(update={"user_id": uuid.uuid4().hex}), "test")
+
+
+def seen(memory: LocalMemory, selection: Selection) -> set[str]:
+    """The texts that a search may see."""
+    log, index = memory.stores.log, memory.stores.index_of(memory.user_id)
+    former = former_validity(log, memory.user_id, selection.known_at) if selection.known_at else {}
+    mask = index.select(selection, None, former)
+    ids = [identifier for identifier, row in index.row_of.items() if mask[row]]
+    return {record.text for record in log.get_memories(ids).values()}
+
+
+def recalled(memory: LocalMemory, question: str, selection: Selection) -> set[str]:
+    """The texts whose facts answer a question by key."""
+    names = [("tom", "Tom"), ("ana", "Ana")]
+    values = recall(question, [name for name in names if name[1] in question], selection, memory.stores).values
+    found = memory.stores.log.get_memories([value.memory_id for value in values])
+    return {record.text for record in found.values()}
+
+
+@pytest.mark.slow
+@given(adds=ADDS, points=POINTS)
+@settings(max_examples=40)
+def test_what_may_be_seen_at_any_time_of_the_world_and_of_the_record_equals_a_naive_replay(
+    shared: tuple[LocalMemory, Clock], adds: list[tuple[str, int, int]], points: list[tuple[int | None, int | None]]
+) -> None:
+    folder, clock = shared
+    memory = somebody(folder)
+    told: list[Added] = []
+    for text, day, hours in adds:
+        clock.advance(hours=hours)
+        observed = DAY + timedelta(days=2 * day)
+        memory.add(text, infer=False, observed_at=observed)
+        told.append(Added(text, observed, clock()))
+    clock.advance(hours=1)
+    for world, record in [(None, None), *points]:
+        as_of = None if world is None else DAY + timedelta(days=world)
+        known_at = None if record is None else told[min(max(record, 0), len(told) - 1)].recorded_at
+        if known_at is not None and record is not None and record < 0:
+            known_at -= timedelta(minutes=1)
+        selection = Selection(Owner(memory.user_id, "test"), clock(), as_of=as_of, known_at=known_at)
+        assert seen(memory, selection) == visible(told, clock(), as_of, known_at)
+        for question, key in ASKED.items():
+            assert recalled(memory, question, selection) == saying(told, key, clock(), as_of, known_at)
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(("add", "add", "add", "delete", "update", "undo")),
+        st.integers(0, 8),
+        st.sampled_from(sorted(TOLD)),
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+@pytest.mark.slow
+@given(steps=STEPS)
+@settings(max_examples=25)
+def test_undoing_everything_in_reverse_leaves_no_memory_no_name_and_no_fact(
+    shared: tuple[LocalMemory, Clock], steps: list[tuple[str, int, str]]
+) -> None:
+    folder, clock = shared
+    memory = somebody(folder)
+    changes: list[str] = []
+    for step, number, text in steps:
+        clock.advance(hours=1)
+        changes += carry_out(memory, step, number, text, changes)
+    at_the_end, index = rows(memory), in_memory(memory)
+    undone = [memory.undo(change).change_id for change in reversed(changes)]
+    assert {record.state for record in memory.list(states=STATES)} <= {"deleted"}
+    with memory.stores.log.reading() as connection:
+        assert connection.execute(select(facts).where(facts.c.user_id == memory.user_id)).all() == []
+    assert memory.stores.log.get_entities(memory.user_id) == []
+    for change in reversed(undone):
+        memory.undo(change)
+    assert rows(memory) == at_the_end
+    assert in_memory(memory) == index
