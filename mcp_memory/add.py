@@ -7,7 +7,7 @@ from .admit import QUEUED, admit, comparable, embed, resolve, same_text, with_la
 from .backlog import is_to_be_read
 from .claims import claims_of_draft
 from .extract import verbatim, with_claimed
-from .records import AddResult, Change, Claim, Episode, Job, JobTask, Receipt
+from .records import BY_HAND, AddResult, Change, Claim, Episode, Job, JobTask, Receipt
 from .settle import settle
 from .stores import Stores
 from .turns import Turn
@@ -36,7 +36,7 @@ def add(episode: Episode, stores: Stores, turn: Turn, *, by_hand: Sequence[Claim
     claims = {place: claims_of_draft(draft, episode.observed_at).claims for place, draft in enumerate(drafts)}
     if by_hand:
         claims[0] = tuple(by_hand)
-        drafts[0] = replace(drafts[0], mentions=with_claimed(drafts[0].mentions, by_hand))
+        drafts[0] = replace(drafts[0], mentions=with_claimed(drafts[0].mentions, by_hand), prompt=BY_HAND)
     vectors = embed(drafts, episode, stores)
     with turn.served(), stores.writing:
         vectors = comparable(vectors, drafts, episode, stores)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from .embedder import Embedder
 from .errors import McpMemoryError
+from .knowledge import facts_of_memories
 from .records import Change, Draft, Entity, Episode, Memory, Mention, Receipt, Sighting, State
 from .resolve import Resolution, Resolved, find_duplicate, link_mentions
 from .score import Floats
@@ -53,8 +54,13 @@ def comparable(vectors: Vectors, drafts: Sequence[Draft], episode: Episode, stor
 
 
 def same_text(drafts: Sequence[Draft], episode: Episode, stores: Stores, states: Collection[State]) -> list[Memory]:
-    """The memories of the user, in one of some states, that have the text of one of the drafts."""
-    return stores.log.same_text(episode.owner.user_id, [draft.hash for draft in drafts if draft.hash], states)
+    """The memories of the user, in one of some states, that have the text of one of the drafts.
+
+    One of which something has ended meanwhile is left out: to say it again is news.
+    """
+    known = stores.log.same_text(episode.owner.user_id, [draft.hash for draft in drafts if draft.hash], states)
+    facts = facts_of_memories(stores.log, [memory.id for memory in known])
+    return [memory for memory in known if not any(fact.invalid_at for fact in facts.get(memory.id, ()))]
 
 
 def resolve(

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, exists, f
 from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from .records import ENDED_WITH_MEMORY, SEARCHABLE, Change, Entity, Fact, Memory
+from .records import BY_HAND, ENDED_WITH_MEMORY, SEARCHABLE, Change, Entity, Fact, Memory
 from .schema import (
     aliases,
     entities,
@@ -103,7 +103,8 @@ def _corrected(change: Change, known: Mapping[str, Any]) -> list[Memory]:
     """Memories as they were before a person put other words in their place, or took them from who was to read them."""
     if change.operation != "update":
         return []
-    now = {memory.id: (memory.text, memory.state) for memory in change.memories if memory.id in known}
+    by_hand = [memory for memory in change.memories if memory.id in known and memory.prompt == BY_HAND]
+    now = {memory.id: (memory.text, memory.state) for memory in by_hand}
     before = [Memory(**known[identifier]) for identifier in now]
     return [memory for memory in before if (memory.text, memory.state) != now[memory.id]]
 

@@ -31,7 +31,7 @@ _BY_TYPE: dict[FactType, str] = {
 def claims_of(text: str, language: str, said_at: datetime, speaker: str = "") -> Claims:
     """What a text claims without doubt, as said at a time by the user, or by a speaker with a name."""
     reading = read_statements(text, language)
-    return Claims(tuple(_claim(stated, text, said_at, speaker) for stated in reading.stated), reading.is_all)
+    return Claims(tuple(_claim(stated, said_at, speaker) for stated in reading.stated), reading.is_all)
 
 
 def claims_of_draft(draft: Draft, said_at: datetime) -> Claims:
@@ -133,18 +133,18 @@ def _mention(words: str, key: str) -> Mention:
     return Mention(USER_NAME if key == USER_KEY else words, key, "person" if key.startswith("=") else "other")
 
 
-def _claim(stated: Stated, text: str, said_at: datetime, speaker: str) -> Claim:
+def _claim(stated: Stated, said_at: datetime, speaker: str) -> Claim:
     # Who speaks under a name means themselves by "I".
     subject = stated.subject if stated.subject.name else replace(stated.subject, name=speaker)
     return Claim(
         subject.words, subject.key, stated.relations, stated.label, stated.object,
-        object_key(stated.object), stated.holds, _begins_at(stated, text, said_at), "text", CONFIDENCE["text"],
+        object_key(stated.object), stated.holds, _begins_at(stated, said_at), "text", CONFIDENCE["text"],
     )  # fmt: skip
 
 
-def _begins_at(stated: Stated, text: str, said_at: datetime) -> datetime:
-    """When a claim began to hold: a time that the text gives for a change, else when it was said."""
-    if stated.how == "is" and not _SINCE.search(text):
+def _begins_at(stated: Stated, said_at: datetime) -> datetime:
+    """When a claim began to hold: a time that its clause gives for a change, else when it was said."""
+    if stated.how == "is" and not _SINCE.search(stated.words):
         return said_at
-    period = period_in(text, said_at)
+    period = period_in(stated.words, said_at)
     return period.start if period and period.start < said_at else said_at

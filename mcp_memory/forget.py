@@ -2,16 +2,21 @@
 
 from dataclasses import replace
 
+from .admit import Admitted
+from .knowledge import facts_of_memories
 from .lookup import find_kept
 from .records import Change, DeleteResult, Memory, Owner
-from .store import commit
+from .resolve import Resolution
+from .settle import settle
+from .store import commit, kept_vectors
 from .stores import Stores
 
 
 def delete(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
     """Delete one memory of this user, with its links and the entities that only it named.
 
-    Words that it was read out of go with it, once nothing else that came of them is left.
+    Words that it was read out of go with it, once nothing else that came of them is left. What only it had ended holds
+    again.
 
     Raises:
         NotFoundError: no such memory, or already deleted. Another user's memory is as good as none.
@@ -20,17 +25,23 @@ def delete(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
         memory = find_kept(memory_id, owner.user_id, stores.log, to="delete")
         now = stores.clock()
         change_id = stores.ids.next(now)
+        rows = (memory, *_words_of(memory, stores))
+        facts = facts_of_memories(stores.log, [row.id for row in rows])
+        # What only this had ended holds again.
+        said = [fact for each in facts.values() for fact in each]
+        settled = settle({}, Admitted({}, {}, ()), Resolution(), stores, change_id, withdrawn=said)
         change = Change(
             id=change_id,
             at=now,
             owner=owner,
             operation="delete",
-            memories=tuple(
-                replace(gone, state="deleted", updated_at=now, revision=change_id)
-                for gone in (memory, *_words_of(memory, stores))
+            memories=(
+                *(replace(gone, state="deleted", updated_at=now, revision=change_id) for gone in rows),
+                *settled.known,
             ),
+            facts=settled.facts,
         )
-        outcome = commit(change, stores)
+        outcome = commit(change, stores, kept_vectors(settled.known, stores))
     return DeleteResult(memory.id, memory.text, tuple(sorted(entity.name for entity in outcome.removed_entities)))
 
 

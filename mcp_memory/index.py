@@ -321,9 +321,13 @@ class UserIndex:
         if selection.known_at:
             mask &= self.column("created_at") <= to_micros(selection.known_at)
         if selection.as_of or selection.known_at:
-            mask &= (is_current | has_ended) & (until > moment)
+            held = until > moment
             if selection.as_of:
-                mask &= since <= moment
+                held &= since <= moment
+            elif selection.during is not None:
+                first, last = map(to_micros, selection.during)
+                held |= (since <= last) & (until > first)
+            mask &= (is_current | has_ended) & held
         elif selection.during is None:
             mask &= is_current
         else:

@@ -113,7 +113,7 @@ def facts_of_labels(
 
 
 def facts_about(log: Log, object_ids: Collection[str], relations: Collection[str], limit: int = -1) -> list[Fact]:
-    """Facts of some relations that have one of some entities as their object, and hold still, newest first.
+    """Facts of some relations that have one of some entities as their object, ended ones too, newest first.
 
     At most `limit` of them; -1 for all.
     """
@@ -216,7 +216,7 @@ _ABOUT = (
         _any_of(facts.c.object_id, "object_ids"),
         _any_of(facts.c.relation, "relations"),
         facts.c.holds,
-        facts.c.closed_at.is_(None),
+        ~is_withdrawn(),
     )
     .order_by(facts.c.id.desc())
     .limit(bindparam("limit", type_=Integer))

@@ -1,7 +1,7 @@
 """The time that a text names: "in March", "last year", "since 2019", as a span of world time."""
 
 from calendar import monthrange
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 
@@ -9,6 +9,7 @@ import regex
 
 from .date_words import CAPITALISED_ONLY, LANGUAGES
 from .dates import resolve
+from .text import detect_language
 from .written_dates import dates_in
 
 _DAY_END = time(23, 59, 59, 999999)
@@ -24,6 +25,8 @@ class Period:
 
     start: datetime
     end: datetime
+    # Whether a year, or a word such as "last", leaves no doubt which one is meant.
+    is_sure: bool = True
 
     def overlaps(self, begin: datetime | None, end: datetime | None) -> bool:
         """Whether something that held from `begin` until before `end` (None: open) held at some time of it."""
@@ -40,7 +43,16 @@ def period_in(text: str, now: datetime) -> Period | None:
     if not found:
         found = set(_bare(text, now))
     spans = {_not_after(span, now.date()) for span in found}
-    return spans.pop() if len(spans) == 1 else None
+    if len(spans) != 1:
+        return None
+    is_bare = _month_name().search(text) is not None and not _WRITTEN_YEAR.search(text)
+    return replace(spans.pop(), is_sure=not is_bare)
+
+
+def speaks_of_then(question: str) -> bool:
+    """Whether a question is asked in the past tense, in one of the languages that facts are read in."""
+    codes = [code for code in dict.fromkeys((detect_language(question), "en")) if code in LANGUAGES]
+    return any(regex.search(LANGUAGES[code].past, question, regex.IGNORECASE) for code in codes)
 
 
 def _isos(text: str, now: datetime) -> set[str]:
@@ -114,6 +126,15 @@ def _month_numbers() -> dict[str, int]:
         for place, names in enumerate(words.months.split(), 1)
         for name in names.split("|")
     }
+
+
+_WRITTEN_YEAR = regex.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+
+
+@cache
+def _month_name() -> regex.Pattern[str]:
+    names = "|".join(sorted(_month_numbers(), key=len, reverse=True))
+    return regex.compile(rf"(?i)\b(?:{names})\b")
 
 
 @cache

@@ -182,6 +182,9 @@ def _with_adjectives(phrase: Phrase, adjectives: str, noun: str, grammar: Phrase
     elif kept and RELATIONS[last.relation].is_labelled:
         label = " ".join([*kept, last.label]).strip()
         phrase = replace(phrase, steps=(*phrase.steps[:-1], replace(last, label=label)))
+    elif kept:
+        # A favourite city is no home.
+        phrase = replace(phrase, steps=(*phrase.steps[:-1], Step(OTHER, " ".join([*kept, fold(noun)]))))
     return replace(
         phrase,
         is_new=any(word in grammar.new for word in words),

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 VERBS: Mapping[str, Mapping[str, str]] = {
     "en": {
-        "lives_in": r"(?:where|which city|what city|which town|who|in (?:which|what) (?:city|town|place|country)).*\b(?:live[sd]?|living|reside[sd]?|based)\b|\b(?:live[sd]?|living) (?:in|where)\b|\b(?:home|city|town) (?:am i|is)\b|\bmy (?:city|town|home)\b",
-        "works_at": r"(?:where|who|which (?:company|firm)|for whom|what company).*\b(?:works?|working|worked|employed|employs)\b|\bworks? (?:at|for|where)\b",
+        "lives_in": r"(?:where|which city|what city|which town|who|in (?:which|what) (?:city|town|place|country)).*\b(?:live[sd]?|living|reside[sd]?|based)\b|\b(?:live[sd]?|living) (?:in|where)\b|\b(?:home|city|town) (?:am i|is)\b",
+        "works_at": r"(?:where|who|which (?:company|firm)|for whom|what company).*\b(?:(?:works?|working|worked)(?! out)|employed|employs)\b|\bworks? (?:at|for|where)\b",
         "job": r"what .*\bdo(?:es)?\b.* for (?:a living|work)|\bwork as\b|what (?:kind of|sort of) (?:work|job)",
         "studies_at": r"where .*\bstud(?:y|ies|ied|ying)\b",
         "birthday": r"when .*\bborn\b|when .*\bbirthday\b",
@@ -72,11 +72,11 @@ VERBS: Mapping[str, Mapping[str, str]] = {
 
 # The one who asks.
 FIRST_PERSON: Mapping[str, str] = {
-    "en": r"\b(?:i|me|we|i'm|i've|my|our)\b",
-    "de": r"\b(?:ich|mir|mich|wir|mein\w*)\b",
-    "es": r"\b(?:yo|me|mi|vivo|vivía|viví|trabajo|trabajaba|hablo|nací|soy|tengo|estoy)\b",
-    "fr": r"(?:\bj'|\b(?:je|moi|nous|mon|ma)\b|-je\b)",
-    "it": r"\b(?:io|mi|mio|mia|abito|abitavo|vivo|vivevo|lavoro|lavoravo|parlo|sono|ho)\b",
+    "en": r"\b(?:i|me|we|i'm|i've)\b",
+    "de": r"\b(?:ich|mir|mich|wir)\b",
+    "es": r"\b(?:yo|me|vivo|vivía|viví|trabajo|trabajaba|hablo|nací|soy|tengo|estoy)\b",
+    "fr": r"(?:\bj'|\b(?:je|moi|nous)\b|-je\b)",
+    "it": r"\b(?:io|mi|abito|abitavo|vivo|vivevo|lavoro|lavoravo|parlo|sono|ho)\b",
 }
 
 # Two who have the same: then the way leads on from what one has to the others who have it.

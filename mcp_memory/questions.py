@@ -83,10 +83,11 @@ def _read(text: str, language: str, known: Collection[str]) -> Asked:
     asked += [
         relation.name
         for match in grammar.noun.finditer(text)
-        if not any(start <= match.start() < end for start, end in spans)
+        if not any(start <= match.start() < end for start, end in spans) and grammar.asks_for(text, match)
         if (relation := relation_of(match.group(), language)) is not None
     ]
-    if asked and not whom and grammar.first_person.search(text):
+    is_mine = grammar.first_person.search(text) or ("favourite" in asked and grammar.mine.search(text))
+    if asked and not whom and is_mine:
         whom = [Phrase()]
     of = [(one, relation) for one in whom for relation in dict.fromkeys(asked)]
     for phrase in phrases:
@@ -111,7 +112,23 @@ class _Grammar:
     verbs: tuple[tuple[str, regex.Pattern[str]], ...]
     noun: regex.Pattern[str]
     first_person: regex.Pattern[str]
+    mine: regex.Pattern[str]
     shared: regex.Pattern[str]
+
+    def asks_for(self, text: str, noun: regex.Match[str]) -> bool:
+        """Whether a noun without anybody's name before it is what a question asks for: "phone number of Ana"."""
+        is_terse = len(text.split()) <= _N_TERSE
+        return is_terse or bool(_OF.match(text, noun.end()) or _ASKED.search(text[: noun.start()]))
+
+
+# In so few words a noun is the question.
+_N_TERSE = 4
+_OF = regex.compile(r"\s(?:of|for|von|de|del|di|du|da|della)\s|\s?d['’]", regex.IGNORECASE)
+_ASKED = regex.compile(
+    r"(?:what's|what is|what was|which is|who is|who's|who was|was ist|wie ist|wie lautet|wer ist|cuál es|cual es"
+    r"|quién es|quel est|quelle est|qui est|qual è|chi è)\s(?:(?:the|die|der|das|el|la|le|il|lo)\s|l['’])?$",
+    regex.IGNORECASE,
+)
 
 
 @cache
@@ -124,6 +141,7 @@ def _grammar(language: str) -> _Grammar:
         starts=_compiled(rf"(?<![\p{{L}}'])(?:(?:{mine}|der|die|das|el|la|le|l'|il|lo|the)(?=\W)|(?-i:\p{{Lu}}))"),
         verbs=tuple((relation, _compiled(pattern)) for relation, pattern in VERBS[language].items()),
         noun=_compiled(rf"(?<!\p{{L}})(?:{noun})(?!\p{{L}})"),
+        mine=_compiled(rf"(?<![\p{{L}}'])(?:{mine})(?=\W)"),
         first_person=_compiled(FIRST_PERSON[language]),
         shared=_compiled(SHARED[language]),
     )

@@ -13,12 +13,13 @@ from . import score
 from .gazetteer import Gazetteer
 from .knowledge import facts_about, facts_of_key, facts_of_labels, former_validity, labels_of, walk
 from .mentions import name_key
-from .periods import Period, period_in
+from .periods import Period, period_in, speaks_of_then
 from .phrases import USER_KEY, Phrase
 from .questions import Asked, read_question
 from .records import Fact, KnownFact, Selection
 from .stores import Stores
 from .vocabulary import KNOWN_AS, OTHER, RELATIONS
+from .whose import Referents
 
 # So many values are told beside the memories.
 MAX_VALUES = 5
@@ -28,7 +29,6 @@ WALK_LIMIT = 300
 # Of those who have the same as somebody so many are found, the newest: a search shows fewer.
 _MAX_OTHERS = 200
 _SHARED_DEPTH = 1
-_SINGLE_ROLES = tuple(name for name, relation in RELATIONS.items() if relation.is_role and relation.is_single)
 _LABELLED = tuple(name for name, relation in RELATIONS.items() if relation.is_labelled)
 
 
@@ -57,7 +57,8 @@ def recall(question: str, names: Sequence[tuple[str, str]], selection: Selection
 
 def _past(question: str, selection: Selection) -> Period | None:
     period = period_in(question, selection.now)
-    return period if period and period.end < selection.now and not selection.as_of else None
+    is_past = period is not None and period.end < selection.now and (period.is_sure or speaks_of_then(question))
+    return period if is_past and not selection.as_of else None
 
 
 class _Recall:
@@ -68,6 +69,7 @@ class _Recall:
         self._log = stores.log
         self._user_id = selection.owner.user_id
         self._names: Gazetteer = stores.index_of(self._user_id).names
+        self._referents = Referents(self._log, self._user_id, self._names)
         self._period = period
         moment = selection.as_of or selection.now
         self._during = period or Period(moment, moment)
@@ -118,26 +120,25 @@ class _Recall:
             facts = [fact for fact in facts if fact.object_id and fact.label == step.label]
             found = [fact.object_id for fact in facts]
             self._support(facts)
-            # Somebody who was known by the role alone.
-            if unnamed := self._names.by_key(path):
+            # Somebody who is known by the role alone.
+            unnamed = self._names.by_key(path)
+            if unnamed and (not found or not RELATIONS[step.relation].is_single):
                 found.append(unnamed.id)
         return self._same(found)
 
     def _same(self, entity_ids: Iterable[str]) -> list[str]:
-        """Entities, and the roles by which those that a subject has one of were known before their names were."""
-        same = dict.fromkeys(spelling for entity in entity_ids for spelling in self._names.spellings(entity))
-        for fact in facts_about(self._log, same, _SINGLE_ROLES) if same else ():
-            owner = self._names.entities.get(fact.subject_id)
-            if owner is not None:
-                role = self._names.by_key(f"={owner.name_key.removeprefix('=')}/{fact.relation}")
-                same |= {role.id: None} if role else {}
-        return list(same)
+        """Entities, with their spellings and the roles by which they were known before their names were."""
+        return list(dict.fromkeys(same for entity in entity_ids for same in sorted(self._referents.same_as(entity))))
 
     # What they have
 
     def _by_key(self, whom: Phrase, relation: str) -> None:
         nodes = self._whom(whom)
-        facts = self._facts_of(nodes, (relation,))
+        known = facts_of_key(self._log, self._user_id, nodes, (relation,)) if nodes else []
+        facts = self._holding(known)
+        if self._period and facts:
+            # Something else was so then: what began only later is no answer.
+            self._later |= {fact.memory_id for fact in known if fact.valid_from > self._period.end}
         if not facts and whom.name and not whom.steps:
             facts = self._holding(facts_about(self._log, nodes, (relation,), _MAX_OTHERS))
         self._answer(self._by_words(facts), nodes)
@@ -151,7 +152,7 @@ class _Recall:
             if label and set(label.split()) <= self._asked.words
         }
         if labels:
-            facts = self._at_the_time(facts_of_labels(self._log, self._user_id, nodes, _LABELLED, labels))
+            facts = self._holding(facts_of_labels(self._log, self._user_id, nodes, _LABELLED, labels))
             self._answer([(fact, 1.0) for fact in facts], nodes)
 
     def _by_words(self, facts: Sequence[Fact]) -> list[tuple[Fact, float]]:
@@ -208,13 +209,7 @@ class _Recall:
     # Time
 
     def _facts_of(self, nodes: Sequence[str], relations: Sequence[str]) -> list[Fact]:
-        return self._at_the_time(facts_of_key(self._log, self._user_id, nodes, relations)) if nodes else []
-
-    def _at_the_time(self, facts: Sequence[Fact]) -> list[Fact]:
-        """The facts that hold at the time asked about; those that began only later are noted."""
-        if self._period:
-            self._later |= {fact.memory_id for fact in facts if fact.valid_from > self._period.end}
-        return self._holding(facts)
+        return self._holding(facts_of_key(self._log, self._user_id, nodes, relations)) if nodes else []
 
     def _holding(self, facts: Iterable[Fact]) -> list[Fact]:
         """The facts that hold at some time of the period, newest first, by what was known then."""

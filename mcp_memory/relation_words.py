@@ -8,15 +8,15 @@ NOUNS: Mapping[str, Mapping[str, str]] = {
         "name": "name full_name",
         "age": "age",
         "birthday": "birthday birth_date date_of_birth",
-        "lives_in": "home_town hometown city_of_residence",
+        "lives_in": "home_town hometown city_of_residence city town",
         "born_in": "birthplace place_of_birth",
         "job": "job job_title occupation profession",
         "works_at": "employer workplace",
         "partner": "wife husband spouse partner girlfriend boyfriend fiancé fiancée fiance fiancee",
         "mother": "mother mom mum mommy mummy",
         "father": "father dad daddy",
-        "sister": "sister sisters big_sister little_sister",
-        "brother": "brother brothers big_brother little_brother",
+        "sister": "sister sisters",
+        "brother": "brother brothers",
         "daughter": "daughter daughters",
         "son": "son sons",
         "child": "child children kid kids",
@@ -25,7 +25,7 @@ NOUNS: Mapping[str, Mapping[str, str]] = {
         "aunt": "aunt auntie",
         "uncle": "uncle",
         "cousin": "cousin cousins",
-        "friend": "friend friends best_friend",
+        "friend": "friend friends",
         "colleague": "colleague colleagues coworker coworkers co-worker co-workers",
         "neighbour": "neighbour neighbours neighbor neighbors",
         "flatmate": "flatmate flatmates roommate roommates housemate housemates",
@@ -215,10 +215,10 @@ PARENTS: Mapping[str, Mapping[str, str]] = {
 }
 # Said of a person in passing: they do not tell which of several is meant.
 PLAIN: Mapping[str, str] = {
-    "en": "big little older younger dear lovely good best old",
-    "de": "große großer kleine kleiner ältere älterer jüngere jüngerer liebe lieber gute guter beste bester",
+    "en": "dear lovely good",
+    "de": "liebe lieber gute guter",
     "es": "buena buen querida querido",
-    "fr": "grande grand petite petit chère cher",
+    "fr": "chère cher",
     "it": "buona buon cara caro",
 }
 

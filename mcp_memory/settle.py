@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from .admit import Admitted
+from .backlog import is_episode_waiting
 from .claims import began_before, claims_of_memory
-from .knowledge import facts_about, facts_of_key, facts_of_memories, last_sighted
-from .records import ENDED_WITH_MEMORY, Claim, Entity, Fact, Memory, Receipt
+from .knowledge import facts_of_key, facts_of_memories, last_sighted
+from .records import ENDED_WITH_MEMORY, Claim, Fact, Memory, Receipt, State
 from .resolve import Resolution
 from .sift import sentences
 from .stores import Stores
 from .timeline import Stage, ends_of, same_value
 from .vocabulary import OTHER, RELATIONS
-
-_ROLES = tuple(name for name, relation in RELATIONS.items() if relation.is_role)
+from .whose import Referents
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def settle(
     speaking = {place: memory for place, memory in carriers.items() if memory.state in ("active", "raw")}
     users = [memory.user_id for memory in speaking.values()] + [fact.user_id for fact in withdrawn]
     user_id = users[0] if users else ""
-    names = _Names(stores, user_id, resolution.new_entities)
+    names = Referents(stores.log, user_id, stores.index_of(user_id).names, resolution.new_entities)
     work = _Work(memories={memory.id: memory for memory in (*known, *speaking.values())})
     work.touched |= {memory.id for memory in known}
     for place, memory in speaking.items():
@@ -89,19 +89,20 @@ def settle(
             for fact in work.changed.values()
             if fact.subject_id in subject_ids and (fact.relation, fact.label) == (relation, label)
         }
-        _settle_key(of_key, gone, work, stores, now, change_id)
+        is_single = RELATIONS[relation].is_single and not any(map(names.is_one_of_several, subject_ids))
+        _settle_key(of_key, gone, work, stores, change_id, is_single=is_single)
     _end_memories(work, gone, stores, now, change_id)
     return _outcome(work, admitted, {memory.id: place for place, memory in carriers.items()}, stores)
 
 
 def _facts(
-    claim: Claim, memory: Memory, names: "_Names", stores: Stores, now: datetime, change_id: str
+    claim: Claim, memory: Memory, names: Referents, stores: Stores, now: datetime, change_id: str
 ) -> Iterator[Fact]:
     """A claim as a fact. Where the log does not say of what an end tells, one for all that it can be: it may come yet.
 
     None where it may be one of several.
     """
-    subject_id = names.whom(claim.subject_key)
+    subject_id = names.whom(claim.subject_key, claim.begins_at)
     if not subject_id:
         return
     relations = claim.relations
@@ -116,7 +117,7 @@ def _facts(
 
 
 def _fact(
-    claim: Claim, subject_id: str, memory: Memory, names: "_Names", stores: Stores, now: datetime, change_id: str
+    claim: Claim, subject_id: str, memory: Memory, names: Referents, stores: Stores, now: datetime, change_id: str
 ) -> Fact:
     relation = claim.relations[0]
     kind = RELATIONS[relation]
@@ -143,55 +144,11 @@ def _fact(
     )
 
 
-class _Names:
-    """Whom the keys of claims mean, with the entities that the change brings."""
-
-    def __init__(self, stores: Stores, user_id: str, brought: Sequence[Entity]) -> None:
-        self._stores = stores
-        self._user_id = user_id
-        self._known = stores.index_of(user_id).names
-        self._brought = {entity.name_key: entity.id for entity in brought}
-        self._keys = {entity.id: entity.name_key for entity in brought}
-
-    def id_of(self, key: str) -> str:
-        known = self._known.by_key(key)
-        return known.id if known else self._brought.get(key, "")
-
-    def _key_of(self, entity_id: str) -> str:
-        known = self._known.entities.get(entity_id)
-        return known.name_key if known else self._keys.get(entity_id, "")
-
-    def whom(self, key: str) -> str:
-        """The entity that a key means: "the user's sister" is Eva where it is known that she is the only one."""
-        own = self.id_of(key)
-        owner, _, role = key.rpartition("/")
-        if not owner or role not in RELATIONS:
-            return own
-        holders = facts_of_key(self._stores.log, self._user_id, self._owners(owner), (role,))
-        named = {fact.object_id for fact in holders if fact.holds and not fact.closed_at and fact.object_id}
-        return named.pop() if len(named) == 1 else own
-
-    def _owners(self, key: str) -> list[str]:
-        owner = self.whom(key) or self.whom(key.removeprefix("="))
-        return [owner] if owner else []
-
-    def same_as(self, entity_id: str) -> frozenset[str]:
-        """An entity and those roles that it has had before its name was known."""
-        same = set(self._known.spellings(entity_id))
-        for fact in facts_about(self._stores.log, list(same), _ROLES):
-            if RELATIONS[fact.relation].is_single:
-                owner = self._key_of(fact.subject_id)
-                same.add(self.id_of(f"={owner.removeprefix('=')}/{fact.relation}"))
-        return frozenset(same - {""})
-
-
 def _settle_key(
-    facts: Mapping[str, Fact], gone: Collection[str], work: _Work, stores: Stores, now: datetime, change_id: str
+    facts: Mapping[str, Fact], gone: Collection[str], work: _Work, stores: Stores, change_id: str, *, is_single: bool
 ) -> None:
     """Give every fact of one key the end that its timeline has."""
-    if not facts:
-        return
-    relation = RELATIONS[next(iter(facts.values())).relation]
+    now = stores.clock()
     work.facts |= {key: fact for key, fact in facts.items() if key not in work.facts}
     memories = stores.log.get_memories(sorted({fact.memory_id for fact in facts.values()} - set(work.memories)))
     work.memories |= memories
@@ -199,10 +156,10 @@ def _settle_key(
     # What holds for a while only, neither ends what holds for good nor is ended by it.
     lasting = {key: fact for key, fact in facts.items() if work.memories[fact.memory_id].expires_at is None}
     stages = [
-        Stage(fact.id, fact.object_key, fact.holds, fact.valid_from, fact.source, sighted.get(fact.memory_id))
+        Stage(fact.id, fact.object_key, fact.holds, fact.valid_from, fact.source, _last_said(fact, work, sighted))
         for fact in lasting.values()
     ]
-    ends = ends_of(stages, is_single=relation.is_single)
+    ends = ends_of(stages, is_single=is_single)
     for fact in lasting.values():
         is_ours = not fact.ended_by or fact.ended_by in facts or fact.ended_by in gone
         if not is_ours:
@@ -213,6 +170,12 @@ def _settle_key(
         if (fact.invalid_at, fact.ended_by) != (ended_at, ended_by):
             closed_at = (fact.closed_at or now) if end else None
             work.put(replace(fact, invalid_at=ended_at, ended_by=ended_by, closed_at=closed_at, revision=change_id))
+
+
+def _last_said(fact: Fact, work: _Work, sighted: Mapping[str, datetime]) -> datetime:
+    """When it was last said that a fact holds: what has been so "since January" is so when that is said."""
+    observed_at = work.memories[fact.memory_id].observed_at
+    return max(observed_at, sighted.get(fact.memory_id, observed_at))
 
 
 def _end_memories(work: _Work, gone: Collection[str], stores: Stores, now: datetime, change_id: str) -> None:
@@ -241,8 +204,14 @@ def _end_memories(work: _Work, gone: Collection[str], stores: Stores, now: datet
                     superseded_by=by.memory_id if by else memory.superseded_by,
                 )
                 _change(work, memory, after, now, change_id)
+                # Who "my sister Eva" is, holds on: what took the memory's place speaks for it now.
+                for fact in own.values():
+                    if by and fact.holds and fact.closed_at is None:
+                        work.put(replace(fact, memory_id=by.memory_id, revision=change_id))
         elif memory.state == "invalid" and any(fact.closed_at is None for fact in holding):
-            after = replace(memory, state="active", invalid_at=None, closed_at=None, superseded_by="")
+            # Words that still wait to be read go on waiting.
+            state: State = "raw" if is_episode_waiting(stores.log, memory.episode_id) else "active"
+            after = replace(memory, state=state, invalid_at=None, closed_at=None, superseded_by="")
             _change(work, memory, after, now, change_id)
 
 

@@ -10,7 +10,18 @@ import regex
 from .date_words import LANGUAGES as LANGUAGE_DATES
 from .phrase_grammar import NAME
 from .relation_words import NOUNS, POSSESSIVES
-from .statement_words import BEFORE_TIMES, FAVOURITES, LEADS_ON, PRONOUNS, SPEAKER_WORDS, STATEMENT_WORDS
+from .statement_words import (
+    BEFORE_TIMES,
+    FAVOURITES,
+    LEADS_ON,
+    NO_TRADES,
+    NOT_NAMES,
+    NOT_PLACES,
+    PRONOUNS,
+    SPEAKER_WORDS,
+    STATEMENT_WORDS,
+    TRADE_ENDINGS,
+)
 from .text import fold
 from .vocabulary import nouns
 
@@ -70,11 +81,13 @@ class StatementGrammar:
     number: regex.Pattern[str]
     date: regex.Pattern[str]
     any_value: regex.Pattern[str]
+    address: regex.Pattern[str]
     list_end: regex.Pattern[str]
     list_joint: regex.Pattern[str]
     stops: frozenset[str]
     no_objects: frozenset[str]
     not_names: frozenset[str]
+    not_places: frozenset[str]
 
     def starts(self, sentence: str) -> list[int]:
         """Where clauses with a subject of their own begin, after what leads in."""
@@ -106,6 +119,7 @@ def grammar_of(language: str) -> StatementGrammar:
     name = rf"(?:{titled}(?:, (?-i:{NAME}))?)"
     plain = r"\p{L}[\p{L}\p{N}'/-]*(?: [\p{L}\p{N}&'/-]+){0,5}?"
     plain_end = rf"(?=\s*(?:$|[.,;:!?()])|\s(?:{stop})\b)"
+    over = rf"(?=\s*(?:$|[.,;!?()])|\s(?:{words.adverbs}|{BEFORE_TIMES})\b[^.,;!?]{{0,20}}(?:$|[.,;!?]))"
     macros = {
         "a": rf"(?:(?:{words.adverbs}) )*",
         "from": rf"(?:{words.origin.replace('{x}', '[^,.;:]{2,30}?')})?",
@@ -115,7 +129,11 @@ def grammar_of(language: str) -> StatementGrammar:
         "date": rf"(?P<date>{_DATE})",
         "n": rf"(?P<n>\d{{1,3}}(?!\d|[.,]\d)|(?:{LANGUAGE_DATES[language].numbers.replace(' ', '|')})\b)",
         "phone": rf"(?P<phone>{_PHONE})",
-        "any": r"(?P<any>)",
+        "any": rf"(?P<any>){over}",
+        "end": over,
+        "trade": (
+            rf"(?:\p{{L}}[\p{{L}}-]*\s){{0,3}}?(?!(?:{'|'.join(NO_TRADES.split())})\s)\p{{Ll}}*(?:{TRADE_ENDINGS})"
+        ),
     }
     rows = tuple(_rows(words.rows, macros))
     # What has a subject of its own, or could have one.
@@ -124,7 +142,7 @@ def grammar_of(language: str) -> StatementGrammar:
     begun = rf"(?:{subject})\b|\p{{L}}+ (?:ich|wir)\b"
     pronoun = rf"(?:{PRONOUNS[language]})(?=\s|')"
     another = rf"(?:{articles})?(?-i:\p{{Lu}}\p{{L}}+)"
-    joint = rf"\s*(?:[,;:–—]|\s-\s|\.\.\.|…)\s*(?:{words.joins}\s)?|\s{words.joins}\s"
+    joint = rf"\s*(?:[,;–—]|\s-\s|\.\.\.|…)\s*(?:{words.joins}\s)?|\s{words.joins}\s"
     alternatives = "|".join(map(regex.escape, sorted(nouns(language), key=len, reverse=True)))
     raw_nouns = _raw_nouns(language)
     # The noun of what is new, and what leads on from it to what it is.
@@ -172,13 +190,15 @@ def grammar_of(language: str) -> StatementGrammar:
         number=_compiled(r"(\d{1,3})(?![\d.,]\d)"),
         date=_compiled(rf"({_DATE})"),
         any_value=_compiled(rf"({_QUOTED}|{_EMAIL}|{_PHONE}|{_DATE}|{_AMOUNT}|{_CODE}|(?-i:{NAME})){_OBJECT_END}"),
+        address=_compiled(r"([\p{L}\p{N}][^;:!?()]{3,80}?)(?=\s*(?:$|[;:!?()]|\.(?:\s|$)))"),
         list_end=_compiled(
             r"\s(?:but|aber|pero|mais|ma|since|because|weil|porque|car|perché|fluently|fließend)\b|[;:]"
         ),
         list_joint=_compiled(r",\s*(?:and|und|y|et|e)?\s*|\s(?:and|und|y|et|e|as well as|sowie)\s"),
         stops=stops,
         no_objects=frozenset(map(fold, words.no_objects.split())),
-        not_names=stops | frozenset(("here", "there", "home", "hier", "dort", "aquí", "ici", "qui")),
+        not_names=stops | frozenset(NOT_NAMES.split()) | {"hier", "dort", "aqui", "ici", "qui"},
+        not_places=frozenset(NOT_PLACES.split()),
     )
 
 

@@ -3,7 +3,8 @@
 A row is "RELATION KIND = FIRST ;; THIRD": expressions after the subject's place, for the first person (with its
 pronoun, where there is one) and for the third. KIND is `is` (a state), `begins` (a change to it) or `ends`. In the
 expressions {a} stands for adverbs, {from} for "from there", {o} for a name, {v} for a plain word or two, {list} for
-several, {date} and {n} for a date and a number, {any} for nothing: whatever there was.
+several, {date} and {n} for a date and a number, {any} for nothing: whatever there was. After {end} the clause is over,
+but for words of time.
 """
 
 from collections.abc import Mapping
@@ -48,17 +49,17 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             lives_in begins = (?:(?:i|we)(?:'ve| have)? )?{a}(?:left [^,.;]{2,25}? and )?(?:moved|relocated) {a}{from}(?:back )?to {o} ;; (?:(?:has|'s) )?{a}(?:moved|relocated) {a}{from}(?:back )?to {o}
             lives_in begins = (?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} now ;; (?:is|'s) {a}(?:living|based) {a}in {o} now
             lives_in ends = (?:i|we) (?:no longer live|don't live|do not live) {a}in {o} ;; (?:no longer lives|doesn't live|does not live) {a}in {o}
-            works_at is = i {a}work {a}(?:at|for) {o}|(?:i'm|i am) {a}(?:working|employed) {a}(?:at|for|by) {o}|i {a}work as an? [^,.;]{2,40}? (?:at|for) {o}|(?:i'm|i am) {a}an? \p{Ll}[\p{L} -]{2,40}? (?:at|for) {o} ;; {a}works {a}(?:at|for) {o}|(?:is|'s) {a}(?:working|employed) {a}(?:at|for|by) {o}|{a}works as an? [^,.;]{2,40}? (?:at|for) {o}|(?:is|'s) {a}an? \p{Ll}[\p{L} -]{2,40}? (?:at|for) {o}
-            works_at begins = i(?:'ve| have)? {a}(?:started(?: working| a (?:new )?job| my (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o}|i(?:'ve| have)? {a}joined {o} as ;; (?:(?:has|'s) )?{a}(?:started(?: working| a (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o}|(?:(?:has|'s) )?{a}joined {o} as
-            works_at|lives_in|studies_at ends = i(?:'ve| have)? {a}(?:left|quit) (?:my job at )?{o} ;; (?:(?:has|'s) )?{a}(?:left|quit) {o}
+            works_at is = i {a}work {a}(?:at|for) {o}|(?:i'm|i am) {a}(?:working|employed) {a}(?:at|for|by) {o}|i {a}work as an? [^,.;]{2,40}? (?:at|for) {o}|(?:i'm|i am) {a}an? {trade} at {o} ;; {a}works {a}(?:at|for) {o}|(?:is|'s) {a}(?:working|employed) {a}(?:at|for|by) {o}|{a}works as an? [^,.;]{2,40}? (?:at|for) {o}|(?:is|'s) {a}an? {trade} at {o}
+            works_at begins = i(?:'ve| have)? {a}(?:started(?: working| a (?:new )?job| my (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o} ;; (?:(?:has|'s) )?{a}(?:started(?: working| a (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o}
+            works_at|studies_at ends = i(?:'ve| have)? {a}(?:left|quit) (?:my job at )?{o}{end} ;; (?:(?:has|'s) )?{a}(?:left|quit) {o}{end}
             works_at ends = i (?:no longer work|don't work|do not work) (?:at|for) {o}|i(?:'ve| have)? {a}resigned from {o} ;; (?:no longer works|doesn't work|does not work) (?:at|for) {o}
-            works_at ends = i(?:'ve| have)? {a}(?:quit|lost|left) my job{any}|(?:i'm|i am) {a}(?:unemployed|retired|out of work){any}|i(?:'ve)? (?:just )?retired{any} ;; (?:(?:has|'s) )?{a}(?:quit|lost|left) (?:his|her|their) job{any}|(?:(?:has|'s) )?(?:just )?retired{any}
+            works_at ends = i(?:'ve| have)? {a}(?:quit|lost|left) my job{any}|(?:i'm|i am) {a}(?:unemployed|retired){any}|i(?:'ve)? (?:just )?retired{any} ;; (?:(?:has|'s) )?{a}(?:quit|lost|left) (?:his|her|their) job{any}|(?:(?:has|'s) )?(?:just )?retired{any}
             studies_at is = i {a}study {a}at {o} ;; {a}studies {a}at {o}
-            job is = i {a}work {a}as (?:an? |the )?{v}|(?:i'm|i am) {a}an? {v}(?= at \p{Lu})|(?:i'm|i am) {a}working {a}as (?:an? |the )?{v} ;; {a}works {a}as (?:an? |the )?{v}|(?:is|'s) {a}an? {v}(?= at \p{Lu})|(?:is|'s) {a}working {a}as (?:an? |the )?{v}
-            job begins = i(?:'ve| have)? {a}(?:become|became|been promoted to|got promoted to|was promoted to) (?:an? |the )?{v}|i was {a}promoted to (?:an? |the )?{v} ;; (?:(?:has|'s) )?{a}(?:become|became|been promoted to|got promoted to|was promoted to) (?:an? |the )?{v}
+            job is = i {a}work {a}as (?:an? |the )?{v}|(?:i'm|i am) {a}an? (?P<v>{trade})(?= at \p{Lu})|(?:i'm|i am) {a}working {a}as (?:an? |the )?{v} ;; {a}works {a}as (?:an? |the )?{v}|(?:is|'s) {a}an? (?P<v>{trade})(?= at \p{Lu})|(?:is|'s) {a}working {a}as (?:an? |the )?{v}
+            job begins = i(?:'ve| have)? {a}(?:become (?:an? |the )|became (?:an? |the )|(?:been|got|was) promoted to (?:an? |the )?){v}|i was {a}promoted to (?:an? |the )?{v} ;; (?:(?:has|'s) )?{a}(?:become (?:an? |the )|became (?:an? |the )|(?:been|got|was) promoted to (?:an? |the )?){v}
             born_in is = i was born in {o} ;; was born in {o}
             birthday is = i was born on {date} ;; was born on {date}
-            age is = (?:i'm|i am) {a}{n}(?: years old|(?=\s*[.,;!?]|$))|i(?:'ve)? (?:just )?turned {n} ;; (?:is|'s) {a}{n}(?: years old|(?=\s*[.,;!?]|$))|(?:(?:has|'s) )?(?:just )?turned {n}
+            age is = (?:i'm|i am) {a}{n}(?: years old|(?=\s*[.,;!?]|$))|i(?:'ve)? (?:just )?turned {n}{end} ;; (?:is|'s) {a}{n}(?: years old|(?=\s*[.,;!?]|$))|(?:(?:has|'s) )?(?:just )?turned {n}{end}
             drives is = i {a}drive an? {o} ;; {a}drives an? {o}
             drives begins = (?:i'm|i am) {a}driving an? {o} ;; (?:is|'s) {a}driving an? {o}
             boss is = i {a}report to {o} ;; {a}reports to {o}
@@ -72,7 +73,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         "|together|house|home|away|also|really|happily|mostly|these days|at the moment|right now|last (?:week|month|year)"
         "|this (?:week|month|year)|yesterday|today",
         origin="from {x} ",
-        user="the user",
+        user="(?:the )?user",
         copula=r"(?:(?: since [^,.;:]{2,20})?(?: is|'s| are)|(?: in [^,.;:]{2,20})?(?=:)| has(?: just)? changed to| changed to"
         r"|(?: was| has been| got)(?: just)? (?:raised|lowered|changed|increased|reduced|moved|set|put up) to)"
         r"(?: now| currently| actually| still| officially)?",
@@ -109,7 +110,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             works_at is = ich arbeite {a}(?:bei|für) {o}|arbeite ich {a}(?:bei|für) {o}|ich arbeite {a}als [^,.;]{2,40}? (?:bei|für) {o} ;; arbeitet {a}(?:bei|für) {o}|arbeitet {a}als [^,.;]{2,40}? (?:bei|für) {o}
             works_at begins = (?:ich habe|habe ich) {a}bei {o} (?:\w+ )?angefangen|(?:ich bin|bin ich) {a}{from}(?:zu|zur|zum) {o} gewechselt ;; hat {a}bei {o} (?:\w+ )?angefangen|ist {a}{from}(?:zu|zur|zum) {o} gewechselt
             works_at ends = ich arbeite nicht mehr (?:bei|für) {o}|ich habe {a}bei {o} gekündigt ;; arbeitet nicht mehr (?:bei|für) {o}|hat {a}bei {o} gekündigt
-            works_at|lives_in|studies_at ends = ich habe {a}{o} verlassen ;; hat {a}{o} verlassen
+            works_at|studies_at ends = ich habe {a}{o} verlassen{end} ;; hat {a}{o} verlassen{end}
             works_at ends = ich habe {a}(?:meinen job |meine stelle )?gekündigt{any}|ich bin {a}(?:arbeitslos|in rente){any} ;; hat {a}(?:seinen job |ihren job )?gekündigt{any}|ist {a}(?:arbeitslos|in rente){any}
             studies_at is = ich studiere {a}an (?:der |dem )?{o} ;; studiert {a}an (?:der |dem )?{o}
             job is = ich arbeite {a}als {v}|arbeite ich {a}als {v} ;; arbeitet {a}als {v}
@@ -162,7 +163,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             works_at is = (?:yo )?{a}trabajo {a}(?:en|para) {o}|trabajo {a}(?:como|de) [^,.;]{2,40}? (?:en|para) {o} ;; {a}trabaja {a}(?:en|para) {o}|trabaja {a}(?:como|de) [^,.;]{2,40}? (?:en|para) {o}
             works_at begins = (?:yo )?(?:he )?{a}(?:empecé|empezado|comencé|comenzado) {a}(?:a trabajar )?(?:en|con|para) {o} ;; (?:ha )?{a}(?:empezó|empezado|comenzó|comenzado) {a}(?:a trabajar )?(?:en|con|para) {o}
             works_at ends = ya no trabajo (?:en|para) {o} ;; ya no trabaja (?:en|para) {o}
-            works_at|lives_in|studies_at ends = (?:he )?(?:dejé|dejado) {o} ;; (?:ha )?(?:dejó|dejado) {o}
+            works_at|studies_at ends = (?:he )?(?:dejé|dejado) {o}{end} ;; (?:ha )?(?:dejó|dejado) {o}{end}
             works_at ends = (?:he )?(?:dejé|dejado) (?:mi|el) trabajo{any}|me jubilé{any}|me he jubilado{any} ;; (?:ha )?(?:dejó|dejado) (?:su|el) trabajo{any}|se (?:jubiló|ha jubilado){any}
             studies_at is = estudio en {o} ;; estudia en {o}
             job is = (?:yo )?{a}trabajo {a}(?:como|de) {v} ;; {a}trabaja {a}(?:como|de) {v}
@@ -208,11 +209,11 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             works_at is = je {a}(?:travaille|bosse) {a}(?:chez|pour) {o}|je {a}(?:travaille|bosse) {a}comme [^,.;]{2,40}? (?:chez|pour) {o} ;; {a}(?:travaille|bosse) {a}(?:chez|pour) {o}
             works_at begins = j'ai {a}commencé {a}(?:à travailler |à bosser |un nouveau (?:travail|boulot|poste) )?chez {o}|je suis {a}(?:passée?|entrée?|arrivée?) {a}chez {o}|j'ai été {a}embauchée? {a}(?:chez|par) {o} ;; a {a}commencé {a}(?:à travailler |à bosser )?chez {o}|est {a}(?:passée?|entrée?) chez {o}|a été {a}embauchée? {a}(?:chez|par) {o}
             works_at ends = je ne (?:travaille|bosse) plus (?:chez|pour) {o} ;; ne (?:travaille|bosse) plus (?:chez|pour) {o}
-            works_at|lives_in|studies_at ends = j'ai {a}quitté {o} ;; a {a}quitté {o}
+            works_at|studies_at ends = j'ai {a}quitté {o}{end} ;; a {a}quitté {o}{end}
             works_at ends = j'ai {a}(?:démissionné|quitté mon (?:travail|poste|boulot|emploi)){any}|je suis à la retraite{any} ;; a {a}(?:démissionné|quitté son (?:travail|poste|boulot|emploi)){any}|est à la retraite{any}
             studies_at is = j'étudie à {o} ;; étudie à {o}
             job is = je {a}travaille {a}comme {v} ;; {a}travaille {a}comme {v}
-            job begins = je suis {a}devenue? {v}|j'ai été {a}(?:promue?|nommée?) {v} ;; est {a}devenue? {v}|a été {a}(?:promue?|nommée?) {v}
+            job begins = j'ai été {a}(?:promue?|nommée?) {v} ;; a été {a}(?:promue?|nommée?) {v}
             born_in is = je suis née? à {o} ;; est née? à {o}
             birthday is = je suis née? le {date} ;; est née? le {date}
             drives is = je (?:conduis une?|roule {a}en) {o} ;; (?:conduit une?|roule {a}en) {o}
@@ -254,11 +255,11 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             works_at is = (?:io )?{a}lavoro {a}(?:per|da|presso|in|alla|al|nella) {o}|lavoro {a}come [^,.;]{2,40}? (?:per|da|presso|in|alla) {o} ;; {a}lavora {a}(?:per|da|presso|in|alla|al|nella) {o}
             works_at begins = ho {a}(?:iniziato|cominciato) {a}(?:a lavorare )?(?:da|in|alla|presso|per|con) {o}|sono {a}passat[oa] (?:a|in|alla) {o}|sono stat[oa] assunt[oa] (?:da|in|alla) {o} ;; ha {a}(?:iniziato|cominciato) {a}(?:a lavorare )?(?:da|in|alla|presso|per|con) {o}
             works_at ends = non lavoro più (?:per|da|presso|in|alla) {o} ;; non lavora più (?:per|da|presso|in|alla) {o}
-            works_at|lives_in|studies_at ends = ho {a}lasciato {o} ;; ha {a}lasciato {o}
+            works_at|studies_at ends = ho {a}lasciato {o}{end} ;; ha {a}lasciato {o}{end}
             works_at ends = ho lasciato il (?:mio )?lavoro{any}|mi sono licenziat[oa]{any}|sono in pensione{any} ;; ha lasciato il (?:suo )?lavoro{any}|si è licenziat[oa]{any}|è in pensione{any}
             studies_at is = studio (?:a|all'|alla|al) {o} ;; studia (?:a|all'|alla|al) {o}
             job is = {a}lavoro {a}come {v}|{a}faccio (?:il |la |l'){v} ;; {a}lavora {a}come {v}|{a}fa (?:il |la |l'){v}
-            job begins = sono {a}diventat[oa] {v}|sono stat[oa] promoss[oa] (?:a )?{v} ;; è {a}diventat[oa] {v}
+            job begins = sono stat[oa] promoss[oa] (?:a )?{v} ;; è stat[oa] promoss[oa] (?:a )?{v}
             born_in is = sono nat[oa] a {o} ;; è nat[oa] a {o}
             birthday is = sono nat[oa] il {date} ;; è nat[oa] il {date}
             drives is = guido una? {o} ;; guida una? {o}
@@ -324,4 +325,25 @@ LEADS_ON = (
 BEFORE_TIMES = (
     r"since|as of|starting|from|seit|ab|desde|a partir de|depuis|à partir de|dal?|da|in|im|en|last|letzten?|el|le|two"
     r"|after|nach|después de|après|dopo"
+)
+# Of a trade, by how its name ends in English, and what ends so and is none.
+TRADE_ENDINGS = (
+    "er|or|ist|ian|ant|eer|ess|man|woman|nurse|clerk|chef|cook|lead|head|intern|trainee|analyst|doctor|vet|pilot"
+)
+NO_TRADES = (
+    "member customer subscriber user regular fan patient volunteer visitor resident beginner newcomer prisoner player"
+    " owner believer supporter follower donor tenant guest stranger speaker reader lover partner shareholder investor"
+    " super better number participant consultant-to ancestor factor"
+)
+# People move to these too, but do not live there.
+NOT_PLACES = (
+    "slack teams linux windows macos mac ubuntu debian gmail outlook github gitlab jira notion python rust go java kotlin"
+    " typescript postgres postgresql mysql aws azure gcp kubernetes docker chrome firefox safari zoom android ios iphone"
+    " spotify netflix sales marketing engineering finance hr management support product research operations zephyr"
+    " discord whatsapp signal telegram excel vim emacs neovim vscode fedora cloud terraform react vue angular django"
+)
+# Said of people with a capital letter, and no names.
+NOT_NAMES = (
+    "vegan vegetarian catholic muslim jewish buddhist hindu atheist protestant gay lesbian autistic deaf blind pregnant"
+    " angry nice great away ill sick dead late busy here there home married single divorced retired"
 )

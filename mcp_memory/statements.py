@@ -17,7 +17,7 @@ from .tense import speaks_of_plans
 from .text import detect_language, fold, normalise
 from .vocabulary import KNOWN_AS, RELATIONS, relation_of
 
-MAX_STATED = 8
+MAX_STATED = 100
 # A longer text is prose: what stands in it is for the language model.
 _MAX_CHARS = 600
 _MAX_OBJECT_CHARS = 80
@@ -52,6 +52,8 @@ class Stated:
     label: str
     object: str
     how: How
+    # The clause that says so.
+    words: str
     # Whether the clause goes on to say something else of the subject.
     goes_on: bool = False
 
@@ -87,7 +89,7 @@ def read_statements(text: str, language: str = "") -> Reading:
         is_all = is_all and is_whole
         for each in stated:
             found.setdefault((each.subject.key, each.relations, each.label, fold(each.object)), each)
-    return Reading(tuple(found.values())[:MAX_STATED], is_all=is_all and bool(found))
+    return Reading(tuple(found.values())[:MAX_STATED], is_all=is_all and 0 < len(found) <= MAX_STATED)
 
 
 def prepare(languages: Collection[str]) -> None:
@@ -99,7 +101,7 @@ def prepare(languages: Collection[str]) -> None:
 
 def _read_sentence(sentence: str, spoken: str) -> tuple[list[Stated], bool]:
     """The facts of one sentence, in the first language that reads any, and whether there is nothing beside them."""
-    if is_question(sentence):
+    if is_question(sentence) or (sentence.isupper() and len(sentence.split()) > 2):
         return [], False
     # Names and numbers show no language; short texts are taken for others.
     for language in _languages_of(sentence, spoken):
@@ -166,7 +168,7 @@ def _of_phrase(phrase: Phrase, clause: str, start: int, grammar: StatementGramma
         aside = read_phrase(clause, beside.end(), grammar.language)
         if aside and aside.steps and aside.steps[-1].is_role and (after := grammar.comma.match(clause, aside.end)):
             last = aside.steps[-1]
-            yield Stated(aside.without_last(), (last.relation,), last.label, phrase.name, "is")
+            yield Stated(aside.without_last(), (last.relation,), last.label, phrase.name, "is", "")
             place = after.end()
     if not phrase.steps or phrase.steps[-1].is_role:
         yield from _of_third(phrase, clause, place, grammar)
@@ -184,7 +186,7 @@ def _of_third(subject: Phrase, clause: str, place: int, grammar: StatementGramma
 def _called(phrase: Phrase) -> Iterator[Stated]:
     """That "my sister Eva" is Eva."""
     if phrase.called and phrase.steps and not phrase.is_former:
-        yield Stated(phrase.without_last(), (phrase.steps[-1].relation,), "", phrase.called, "is")
+        yield Stated(phrase.without_last(), (phrase.steps[-1].relation,), "", phrase.called, "is", "")
 
 
 def _of_match(
@@ -203,6 +205,8 @@ def _of_match(
     is_single = all(RELATIONS[relation].is_single for relation in row.relations)
     if group in ("o", "v") and _is_no_object(value, grammar):
         return
+    if "lives_in" in row.relations and (fold(value.split()[0]) in grammar.not_places or value[-1:].isdigit()):
+        return
     if (not value and group != "any") or (
         is_single and (grammar.beside.search(before) or grammar.beside.search(after))
     ):
@@ -212,7 +216,15 @@ def _of_match(
     values = _listed(value, grammar) if group == "list" else [value]
     for each in values:
         if len(each) <= _MAX_OBJECT_CHARS:
-            yield Stated(subject, row.relations, "", each, row.how, bool(grammar.goes_on.match(after)))
+            yield Stated(
+                subject,
+                row.relations,
+                "",
+                each,
+                row.how,
+                clause[max(0, match.start() - 60) :],
+                bool(grammar.goes_on.match(after)),
+            )
 
 
 def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -231,19 +243,24 @@ def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) 
         # "My wife's name is Ana" tells who she is.
         last, owner = owner.steps[-1], owner.without_last()
     if value:
-        yield Stated(owner, (last.relation,), last.label, value, "begins" if phrase.is_new else "is")
+        yield Stated(owner, (last.relation,), last.label, value, "begins" if phrase.is_new else "is", clause[start:])
 
 
 def _value_of(step: Step, clause: str, start: int, grammar: StatementGrammar) -> str:
     """What stands after "is", where it is of the kind that the relation wants."""
+    has_article = False
     if match := grammar.article.match(clause, start):
-        start = match.end()
+        start, has_article = match.end(), True
     wanted = {"phone": grammar.phone, "email": grammar.email, "age": grammar.number, "birthday": grammar.date}
     if pattern := wanted.get(step.relation):
         match = pattern.match(clause, start)
         return match.group(1).strip() if match else ""
+    if step.relation == "address":
+        match = grammar.address.match(clause, start)
+        return match.group(1).strip() if match and regex.search(r"\d", match.group(1)) else ""
     if step.relation == "job":
-        match = grammar.plain.match(clause, start)
+        # "My job is boring" tells of no trade.
+        match = grammar.plain.match(clause, start) if has_article or clause[start : start + 1].isupper() else None
         return _trimmed(match.group(1), grammar) if match and not _is_no_object(match.group(1), grammar) else ""
     if RELATIONS[step.relation].names_thing:
         return _name_at(clause, start, grammar)
@@ -278,13 +295,14 @@ def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar
         return
     other = read_phrase(clause, match.end(), grammar.language)
     if other is None and (role := grammar.own_role.match(clause, match.end())):
-        yield Stated(Phrase(), (KNOWN_AS,), fold(role.group("label")), phrase.name, "is")
+        yield Stated(Phrase(), (KNOWN_AS,), fold(role.group("label")), phrase.name, "is", clause[start:])
     if other is None or not other.steps or not other.steps[-1].is_role or other.is_former or other.called:
         return
     if not grammar.clause_end.match(clause, other.end):
         return
     last = other.steps[-1]
-    yield Stated(other.without_last(), (last.relation,), last.label, phrase.name, "begins" if other.is_new else "is")
+    how: How = "begins" if other.is_new else "is"
+    yield Stated(other.without_last(), (last.relation,), last.label, phrase.name, how, clause[start:])
 
 
 def _has_new(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -301,7 +319,7 @@ def _has_new(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Sta
         return
     value = _value_of(Step(relation.name), clause, match.end(), grammar)
     if value:
-        yield Stated(owner, (relation.name,), "", value, "begins")
+        yield Stated(owner, (relation.name,), "", value, "begins", clause[start:])
 
 
 def _favourite(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -311,7 +329,7 @@ def _favourite(clause: str, start: int, grammar: StatementGrammar) -> Iterator[S
     value = _trimmed(match.group("v").strip(), grammar)
     if value:
         label = " ".join(fold(normalise(match.group("label"))).split())
-        yield Stated(Phrase(), ("favourite",), label, value, "is")
+        yield Stated(Phrase(), ("favourite",), label, value, "is", clause[start:])
 
 
 def _trimmed(value: str, grammar: StatementGrammar) -> str:

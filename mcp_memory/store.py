@@ -1,11 +1,11 @@
 """A change to the stores: the log and the index in memory at once; what the tables are to learn of it waits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .index import UserIndex
 from .log import Committed
-from .records import SEARCHABLE, Change, Entity
+from .records import SEARCHABLE, Change, Entity, Memory
 from .score import Floats
 from .stores import Stores
 
@@ -39,6 +39,16 @@ def commit(
     if not stores.is_behind:
         _leave_for_tables(change, committed, stores, memory_vectors, entity_vectors)
     return Outcome(committed.removed_entities)
+
+
+def kept_vectors(memories: Iterable[Memory], stores: Stores) -> dict[str, Floats]:
+    """The vectors that memories have: those that change in state and times only keep theirs."""
+    found: dict[str, Floats] = {}
+    for memory in memories:
+        vectors = stores.index_of(memory.user_id).vectors_of(memory.id)
+        if vectors is not None:
+            found[memory.id] = vectors
+    return found
 
 
 def _update_index(

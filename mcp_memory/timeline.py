@@ -72,21 +72,25 @@ def _contradicts(later: Stage, earlier: Stage, *, is_single: bool) -> bool:
     if later.source == "model":
         # What a model reads in a text ends nothing by itself.
         return False
-    is_same = same_value(later.value, earlier.value)
     if later.holds and earlier.holds:
-        return is_single and not is_same
-    if later.holds != earlier.holds:
-        return is_same or not later.value or not earlier.value
-    return False
+        return is_single and not same_value(later.value, earlier.value)
+    if later.holds == earlier.holds:
+        return False
+    # Who is no longer allergic to pine nuts may be so to nuts; but who is not to nuts, is not to pine nuts.
+    wide, narrow = (later.value, earlier.value) if earlier.holds else (earlier.value, later.value)
+    return not later.value or not earlier.value or set(wide.split()) <= set(narrow.split())
 
 
 def same_value(one: str, other: str) -> bool:
-    """Whether two values are one, perhaps told more exactly: "berlin" and "berlin kreuzberg".
+    """Whether two values are one, perhaps told more exactly: "berlin" and "berlin kreuzberg", but not "new york".
 
-    >>> same_value("berlin", "berlin kreuzberg"), same_value("12", "13"), same_value("", "x")
+    >>> same_value("berlin", "berlin kreuzberg"), same_value("york", "new york"), same_value("", "x")
     (True, False, False)
     """
-    if one == other:
-        return True
-    these, those = set(one.split()), set(other.split())
-    return bool(these and those) and (these <= those or those <= these)
+    these, those = _words(one), _words(other)
+    shorter, longer = sorted((these, those), key=len)
+    return these == those or (bool(shorter) and longer[: len(shorter)] == shorter)
+
+
+def _words(value: str) -> list[str]:
+    return value.replace(",", " ").split()

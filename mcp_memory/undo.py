@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from . import trail
+from .admit import Admitted
 from .backlog import is_episode_waiting
 from .changes import memory_row
 from .embedding import comparable, embed
@@ -16,7 +17,9 @@ from .errors import ConflictError, NotFoundError
 from .ids import canonical
 from .records import SEARCHABLE, SIGHTINGS, Change, Fact, Memory, Owner, Sighting
 from .reports import Undone, UndoneRow
+from .resolve import Resolution
 from .schema import as_json
+from .settle import settle
 from .store import commit
 from .stores import Stores
 from .trail import Event, Touch
@@ -55,7 +58,7 @@ def undo(identifier: str, owner: Owner, stores: Stores) -> Undone:
         before = _look(change_id, owner, stores)
         change = _reversed(before, owner, stores)
     # The lock is not held while the model works: what was looked at is looked at again.
-    anew = [memory for memory in change.memories if _needs_vector(memory, before.memories[memory.id])]
+    anew = [memory for memory in change.memories if _needs_vector(memory, before.memories.get(memory.id, memory))]
     embedded = embed(anew, [entity.name for entity in change.entities], stores)
     with stores.writing:
         before = _look(change_id, owner, stores)
@@ -65,7 +68,7 @@ def undo(identifier: str, owner: Owner, stores: Stores) -> Undone:
         kept = {
             memory.id: vectors
             for memory in change.memories
-            if not _needs_vector(memory, before.memories[memory.id])
+            if not _needs_vector(memory, before.memories.get(memory.id, memory))
             and (vectors := index.vectors_of(memory.id)) is not None
         }
         of_names = {e.id: embedded.names[e.name] for e in change.entities if e.name in embedded.names}
@@ -248,7 +251,19 @@ def _reversed(before: _Before, owner: Owner, stores: Stores) -> Change:
         sightings=tuple(sightings["unsight"]),
         unsightings=tuple(sightings["sight"]),
     )
-    return _with_names(change, before.events, stores)
+    return _with_names(_settled(change, before, stores), before.events, stores)
+
+
+def _settled(change: Change, before: _Before, stores: Stores) -> Change:
+    """The change, with what only the facts that go had ended holding again: also what arrived after them."""
+    going = [before.facts[identifier] for identifier in change.gone_facts if identifier in before.facts]
+    settled = settle({}, Admitted({}, {}, ()), Resolution(), stores, change.id, withdrawn=going)
+    told = {fact.id for fact in change.facts} | {memory.id for memory in change.memories}
+    return replace(
+        change,
+        memories=(*change.memories, *(memory for memory in settled.known if memory.id not in told)),
+        facts=(*change.facts, *(fact for fact in settled.facts if fact.id not in told)),
+    )
 
 
 def _memory_before(event: Event, before: _Before, stores: Stores) -> Memory:

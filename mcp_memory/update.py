@@ -21,7 +21,7 @@ from .reports import FieldChange, Updated
 from .resolve import Resolution, link_mentions
 from .schema import as_json
 from .settle import settle
-from .store import commit
+from .store import commit, kept_vectors
 from .stores import Stores
 from .trail import TOLD_FIELDS, links_of
 
@@ -69,6 +69,9 @@ def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Store
         if is_reworded and words:
             wanted = _named(mentions, index, embedded, names, owner, stores)
         withdrawn = _withdrawn(memory, change_id, stores) if is_reworded else ()
+        if any(fact.ended_by not in ("", ENDED_WITH_MEMORY) for fact in withdrawn):
+            # What had ended it may not end what it says now.
+            new = replace(new, state="active", invalid_at=None, closed_at=None, superseded_by="")
         known: tuple[Memory, ...] = ()
         facts = withdrawn
         if is_reworded:
@@ -87,9 +90,8 @@ def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Store
             aliases=tuple(names.aliases),
             facts=facts,
         )
-        vectors = dict(embedded.memories) if is_reworded else _kept_vectors(memory, index)
-        for other in known:
-            vectors |= _kept_vectors(other, index)
+        vectors = kept_vectors(known if is_reworded else (memory,), stores)
+        vectors |= embedded.memories if is_reworded else {}
         of_names = {e.id: embedded.names[e.name] for e in change.entities if e.name in embedded.names}
         commit(change, stores, vectors, of_names)
     notes = [KEPT_FROM_READING] if memory.state == "raw" else []
@@ -167,10 +169,5 @@ def _withdrawn(memory: Memory, change_id: str, stores: Stores) -> tuple[Fact, ..
     return tuple(
         replace(fact, invalid_at=None, closed_at=now, ended_by=ENDED_WITH_MEMORY, revision=change_id)
         for fact in facts_of_memories(stores.log, [memory.id]).get(memory.id, ())
-        if fact.closed_at is None
+        if fact.closed_at is None or fact.invalid_at is not None
     )
-
-
-def _kept_vectors(memory: Memory, index: UserIndex) -> dict[str, Any]:
-    vectors = index.vectors_of(memory.id)
-    return {} if vectors is None else {memory.id: vectors}

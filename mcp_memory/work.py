@@ -137,7 +137,8 @@ def _store(
         superseded = apply_ties(ties, resolution, admitted, stores, change_id)
         admitted = superseded.admitted
         raw = backlog.raw_rows(stores.log, episode.id)
-        claims = {place: _claims(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)}
+        read = {place: _claims(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)}
+        claims = _as_said(read, drafts, raw, episode)
         lost = _lost(raw, claims, reading, episode)
         given_way = _give_way(episode, distilled, resolution, admitted.receipts, raw, lost, change_id, stores)
         gone = [row.memory.id for row in given_way if row.memory.state == "distilled"]
@@ -257,6 +258,22 @@ def _holds_now(memory: Memory | Draft) -> bool:
     )
 
 
+def _as_said(
+    claims: Mapping[int, Sequence[Claim]],
+    drafts: Sequence[Draft],
+    raw: Mapping[backlog.Said, Memory],
+    episode: Episode,
+) -> dict[int, Sequence[Claim]]:
+    """The claims of statements, as the words that they come from make them where a model only described them."""
+    found: dict[int, Sequence[Claim]] = {}
+    for place, each in claims.items():
+        words = {backlog.said_in(episode.messages[source]) for source in drafts[place].sources}
+        rows = [memory for key, memory in raw.items() if key in words]
+        certain = {_key(claim): claim for memory in rows for claim in claims_of_memory(memory).claims}
+        found[place] = [certain.get(_key(claim), claim) for claim in each]
+    return found
+
+
 def _lost(
     raw: Mapping[backlog.Said, Memory], claims: Mapping[int, Sequence[Claim]], reading: Reading, episode: Episode
 ) -> set[str]:
@@ -264,7 +281,7 @@ def _lost(
 
     Of what the user has deleted nothing is missed, and words with a secret do not stay as they are.
     """
-    kept = {_key(claim) for each in claims.values() for claim in each}
+    kept = {_key(claim) for each in claims.values() for claim in each if claim.source != "model"}
     left_out = {episode.messages[place].content for place in reading.left_out}
     return {
         memory.id

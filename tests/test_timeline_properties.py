@@ -1,4 +1,4 @@
-"""Whatever is told, and in whatever order: what a search may see equals what a naive replay says, and all can be undone.
+"""Whatever is told, in whatever order: what a search may see equals what a naive replay says, and all can be undone.
 
 The evaluator here knows nothing of the program: it reads its own table of what each text says.
 """
