@@ -306,10 +306,12 @@ def _with_names(change: Change, events: Sequence[Event], stores: Stores) -> Chan
 
 
 def _told(before: _Before, change: Change, lag: str) -> Undone:
+    # What only holds again because of it had ended by what is gone now.
     rows = [
         UndoneRow(memory.id, memory.text, memory.state, known.text, known.state)
+        if (known := before.memories.get(memory.id))
+        else UndoneRow(memory.id, memory.text, memory.state, memory.text, "invalid")
         for memory in change.memories
-        for known in [before.memories[memory.id]]
     ]
     by_id = {event.memory_id: event.before for event in before.events if event.memory_id and event.before}
     n_words = sum(row.state == "active" and by_id.get(row.id, {}).get("state") == "raw" for row in rows)
