@@ -46,8 +46,8 @@ _SIGN_OF = {
         "de": r"ich|mein\w*|unser\w*|wohnt|arbeitet|der nutzer|hat|spricht|studiert|fährt",
         "es": "mi|mis|yo|vivo|vive|trabajo|trabaja|me|hablo|nací|soy|es|dejó|habla|estudia|nació|se|empecé|dejé|estudio"
         "|nuestr[oa]",
-        "fr": "je|mon|ma|mes|notre|habite|travaille|j'(?:ai|habite)|a (?:quitté|déménagé|commencé)|s'est|parle",
-        "it": "mio|mia|abito|abita|vivo|vive|lavoro|lavora|sono|parlo|ho|ha|si|parla|studia|guida",
+        "fr": "je|mon|ma|mes|notre|tu peux|habite|travaille|j'(?:ai|habite)|a (?:quitté|déménagé|commencé)|s'est|parle",
+        "it": "mio|mia|abito|abita|vivo|vive|lavoro|lavora|sono|parlo|ho|ha|si|parla|studia|guida|puoi|potete",
     }.items()
 }
 _OBJECT_END = r"(?=\s*(?:$|[.,;:!?()–—]|\s(?:-|\p{Ll})))"

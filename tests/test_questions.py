@@ -38,12 +38,23 @@ USER, SISTER = "=user", "=user/sister"
         ("what is my favourite colour?", USER, "favourite"),
         ("where does Tom live?", "tom", "lives_in"),
         ("where does tom live?", "tom", "lives_in"),
+        ("dove abito?", USER, "lives_in"),
         ("what is Tom’s phone number?", "tom", "phone"),
     ],
 )
 def test_whose_and_which_fact_a_question_asks_for(question: str, whose: str, relation: str) -> None:
     names = [("tom", "Tom" if "Tom" in question else "tom")] if "tom" in question.lower() else []
     assert (whose, relation) in [(phrase.key, asked) for phrase, asked in read_question(question, names).of]
+
+
+def test_a_verb_that_opened_a_statement_is_no_name_in_a_question() -> None:
+    [(whose, relation)] = read_question("dove abito?", [("abito", "abito")]).of
+    assert (whose.key, relation) == (USER, "lives_in")
+
+
+@pytest.mark.parametrize("question", ["où travaille ma sœur ?", "dove lavora mia sorella?", "donde vive mi hermana?"])
+def test_where_somebody_works_is_no_question_for_others_who_do(question: str) -> None:
+    assert not read_question(question).is_shared
 
 
 @pytest.mark.parametrize(
@@ -61,7 +72,8 @@ def test_a_question_that_names_nobody_known_or_no_fact_asks_for_nothing(question
     "question",
     [
         "who works where my sister works?", "which of my customers share a billing unit?",
-        "wer arbeitet auch bei Acme?", "¿quién trabaja donde trabaja mi hermana?",
+        "wer arbeitet auch bei Acme?", "chi lavora dove lavora mia sorella?", "qui travaille où travaille ma sœur ?",
+        "¿quién trabaja donde trabaja mi hermana?",
     ],
 )  # fmt: skip
 def test_a_question_for_others_who_have_the_same(question: str) -> None:
