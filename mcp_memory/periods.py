@@ -13,9 +13,9 @@ from .text import detect_language
 from .written_dates import dates_in
 
 _DAY_END = time(23, 59, 59, 999999)
-_MONTH_BEFORE = r"(?:in|im|en|a|ad|au|mois de|nel|during|since|seit|desde|depuis|from|da|back in|em|early|late|mid-?)"
+_MONTH_BEFORE = r"(?:in|im|en|a|ad|au|mois de|nel|during|since|seit|desde|depuis|from|da|back in|em|early|late|mid-?|last|letzten|vergangenen|scorso)"
 # Of these nothing but a time can follow before a month, whatever its name means elsewhere.
-_BEFORE_ANY = regex.compile(r"(?i)(?:in|during|since|early|late)\s")
+_BEFORE_ANY = regex.compile(r"(?i)(?:in|during|since|early|late|last)\s")
 _YEAR = regex.compile(rf"(?i)\b{_MONTH_BEFORE}\s(?:l['’]?)?(?P<year>(?:19|20)\d\d)(?!\d|-\d)")
 
 
@@ -42,7 +42,8 @@ def period_in(text: str, now: datetime) -> Period | None:
     found = {span for iso in _isos(text, now) if (span := _span(iso)) is not None}
     if not found:
         found = set(_bare(text, now))
-    spans = {_not_after(span, now.date()) for span in found}
+    # A year that is written is meant.
+    spans = {span if str(span.start.year) in text else _not_after(span, now.date()) for span in found}
     if len(spans) != 1:
         return None
     is_bare = _month_name().search(text) is not None and not _WRITTEN_YEAR.search(text)

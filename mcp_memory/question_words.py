@@ -75,7 +75,7 @@ FIRST_PERSON: Mapping[str, str] = {
     "en": r"\b(?:i|me|we|i'm|i've)\b",
     "de": r"\b(?:ich|mir|mich|wir)\b",
     "es": r"\b(?:yo|me|vivo|vivía|viví|trabajo|trabajaba|hablo|nací|soy|tengo|estoy)\b",
-    "fr": r"(?:\bj'|\b(?:je|moi|nous)\b|-je\b)",
+    "fr": r"(?:\bj'\w*|\b(?:je|moi|nous)\b|-je\b)",
     "it": r"\b(?:io|mi|abito|abitavo|vivo|vivevo|lavoro|lavoravo|parlo|sono|ho)\b",
 }
 
@@ -83,7 +83,7 @@ FIRST_PERSON: Mapping[str, str] = {
 SHARED: Mapping[str, str] = {
     "en": r"\b(?:share[sd]?|same|also|in common|both|where .* works|who else|besides)\b",
     "de": r"\b(?:teil\w+|gleiche\w*|selbe\w*|dieselbe\w*|denselben|auch|gemeinsam|noch)\b",
-    "es": r"\b(?:comparten?|mism[oa]s?|también|en común|donde trabaja|donde vive)\b",
-    "fr": r"\b(?:partagent?|mêmes?|aussi|en commun|où travaille|où habite)\b",
-    "it": r"\b(?:condivid\w+|stess[oaei]|anche|in comune|dove lavora|dove abita)\b",
+    "es": r"\b(?:comparten?|mism[oa]s?|también|en común)\b|\bqui[eé]n\w*\b.*\bd[oó]nde (?:trabaja|vive)\b",
+    "fr": r"\b(?:partagent?|mêmes?|aussi|en commun)\b|\bqui\b.*\boù (?:travaille|habite)\b",
+    "it": r"\b(?:condivid\w+|stess[oaei]|anche|in comune)\b|\bchi\b.*\bdove (?:lavora|abita|vive)\b",
 }

@@ -32,9 +32,10 @@ _SIGN_OF = {
         "en": "i|i'm|i've|my|our|the user|lives|works|moved|drives|is|was|a|the|has|started|switched|joined|left|quit"
         "|retired|resigned|turned|became|speaks|studies|reports",
         "de": r"ich|mein\w*|unser\w*|wohnt|arbeitet|der nutzer|hat|spricht|studiert|fährt",
-        "es": "mi|mis|yo|vivo|vive|trabajo|trabaja|me|hablo|nací|soy|es|dejó|habla|estudia|nació|se",
-        "fr": "je|mon|mes|notre|habite|travaille|j'(?:ai|habite)|a (?:quitté|déménagé|commencé)|s'est|parle",
-        "it": "mio|mia|abito|abita|vivo|vive|lavoro|lavora|sono|parlo|ho|ha|si|parla|studia|guida",
+        "es": "mi|mis|yo|vivo|vive|trabajo|trabaja|me|hablo|nací|soy|es|dejó|habla|estudia|nació|se|empecé|dejé|estudio"
+        "|nuestr[oa]",
+        "fr": "je|mon|ma|mes|notre|tu peux|habite|travaille|j'(?:ai|habite)|a (?:quitté|déménagé|commencé)|s'est|parle",
+        "it": "mio|mia|abito|abita|vivo|vive|lavoro|lavora|sono|parlo|ho|ha|si|parla|studia|guida|puoi|potete",
     }.items()
 }
 
@@ -88,6 +89,8 @@ def read_statements(text: str, language: str = "") -> Reading:
         stated, is_whole = _read_sentence(part, spoken)
         is_all = is_all and is_whole
         for each in stated:
+            if len(each.object) > _MAX_OBJECT_CHARS:
+                continue
             found.setdefault((each.subject.key, each.relations, each.label, fold(each.object)), each)
     return Reading(tuple(found.values())[:MAX_STATED], is_all=is_all and 0 < len(found) <= MAX_STATED)
 
@@ -215,16 +218,8 @@ def _of_match(
         return
     values = _listed(value, grammar) if group == "list" else [value]
     for each in values:
-        if len(each) <= _MAX_OBJECT_CHARS:
-            yield Stated(
-                subject,
-                row.relations,
-                "",
-                each,
-                row.how,
-                clause[max(0, match.start() - 60) :],
-                bool(grammar.goes_on.match(after)),
-            )
+        words = clause[max(0, match.start() - 60) :]
+        yield Stated(subject, row.relations, "", each, row.how, words, bool(grammar.goes_on.match(after)))
 
 
 def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:

@@ -1,0 +1,139 @@
+"""What questions ask for by key, and which time they name, in five languages."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mcp_memory.periods import Period, period_in
+from mcp_memory.questions import read_question
+
+USER, SISTER = "=user", "=user/sister"
+
+
+@pytest.mark.parametrize(
+    ("question", "whose", "relation"),
+    [
+        ("what is my phone number?", USER, "phone"),
+        ("wie ist meine telefonnummer?", USER, "phone"),
+        ("¿cuál es mi número de teléfono?", USER, "phone"),
+        ("quel est mon numéro de téléphone ?", USER, "phone"),
+        ("qual è il mio numero di telefono?", USER, "phone"),
+        ("where do I live?", USER, "lives_in"),
+        ("wo wohne ich?", USER, "lives_in"),
+        ("¿dónde vivo?", USER, "lives_in"),
+        ("où est-ce que j'habite ?", USER, "lives_in"),
+        ("dove abito?", USER, "lives_in"),
+        ("what was my city in March?", USER, "lives_in"),
+        ("who is my sister's boss?", SISTER, "boss"),
+        ("Wer ist der Chef meiner Schwester?", SISTER, "boss"),
+        ("¿dónde trabaja mi hermana?", SISTER, "works_at"),
+        ("où travaille ma sœur ?", SISTER, "works_at"),
+        ("dove lavora mia sorella?", SISTER, "works_at"),
+        ("wo arbeitet meine Frau?", "=user/partner", "works_at"),
+        ("who is my wife?", USER, "partner"),
+        ("what am I allergic to?", USER, "allergic_to"),
+        ("how old am I?", USER, "age"),
+        ("quel âge ai-je ?", USER, "age"),
+        ("when is my birthday?", USER, "birthday"),
+        ("what is my favourite colour?", USER, "favourite"),
+        ("where does Tom live?", "tom", "lives_in"),
+        ("where does tom live?", "tom", "lives_in"),
+        ("dove abito?", USER, "lives_in"),
+        ("what is Tom’s phone number?", "tom", "phone"),
+    ],
+)
+def test_whose_and_which_fact_a_question_asks_for(question: str, whose: str, relation: str) -> None:
+    names = [("tom", "Tom" if "Tom" in question else "tom")] if "tom" in question.lower() else []
+    assert (whose, relation) in [(phrase.key, asked) for phrase, asked in read_question(question, names).of]
+
+
+def test_a_verb_that_opened_a_statement_is_no_name_in_a_question() -> None:
+    [(whose, relation)] = read_question("dove abito?", [("abito", "abito")]).of
+    assert (whose.key, relation) == (USER, "lives_in")
+
+
+@pytest.mark.parametrize("question", ["où travaille ma sœur ?", "dove lavora mia sorella?", "donde vive mi hermana?"])
+def test_where_somebody_works_is_no_question_for_others_who_do(question: str) -> None:
+    assert not read_question(question).is_shared
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what is the weather like?", "how do I bake bread?", "what did we say about drift?", "tell me a joke", "",
+        "Where does Tom live?", "x" * 1000 + " where do I live?", "🏠?", "(((",
+    ],
+)  # fmt: skip
+def test_a_question_that_names_nobody_known_or_no_fact_asks_for_nothing(question: str) -> None:
+    assert read_question(question).of == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who works where my sister works?", "which of my customers share a billing unit?",
+        "wer arbeitet auch bei Acme?", "chi lavora dove lavora mia sorella?", "qui travaille où travaille ma sœur ?",
+        "¿quién trabaja donde trabaja mi hermana?",
+    ],
+)  # fmt: skip
+def test_a_question_for_others_who_have_the_same(question: str) -> None:
+    assert read_question(question).is_shared
+
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+def named(text: str, now: datetime = NOW) -> tuple[str, str] | None:
+    found = period_in(text, now)
+    return (found.start.date().isoformat(), found.end.date().isoformat()) if found else None
+
+
+@pytest.mark.parametrize(
+    ("texts", "first", "last"),
+    [
+        (("in March", "im März", "en marzo", "en mars", "a marzo", "in march", "March 2026", "last march"), "2026-03-01", "2026-03-31"),
+        (("in May", "im Mai", "en mayo", "en mai", "a maggio", "since may"), "2026-05-01", "2026-05-31"),
+        (("in May 2024", "im Mai 2024", "en mayo de 2024", "en mai 2024", "a maggio 2024"), "2024-05-01", "2024-05-31"),
+        (("last year", "letztes Jahr", "el año pasado", "l'année dernière", "l'anno scorso"), "2025-01-01", "2025-12-31"),
+        (("last month", "letzten Monat", "el mes pasado", "le mois dernier", "il mese scorso"), "2026-10-01", "2026-10-31"),
+        (("yesterday", "gestern", "ayer", "ieri"), "2026-11-29", "2026-11-29"),
+        (("in 2019", "since 2019", "seit 2019", "desde 2019", "depuis 2019"), "2019-01-01", "2019-12-31"),
+        (("12 May 2026", "2026-05-12", "what happened on 12 May 2026?"), "2026-05-12", "2026-05-12"),
+        # Not come yet this year: the last one is meant.
+        (("in December", "im Dezember"), "2025-12-01", "2025-12-31"),
+        (("on 29 February 2024", "in February 2024")[:1], "2024-02-29", "2024-02-29"),
+        (("in February 2024",), "2024-02-01", "2024-02-29"),
+    ],
+)  # fmt: skip
+def test_the_time_that_a_text_names(texts: tuple[str, ...], first: str, last: str) -> None:
+    assert {text: named(text) for text in texts} == dict.fromkeys(texts, (first, last))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "may I go?", "what may I eat?", "we march on", "where did I march?", "who is April?", "room 2019", "in summer",
+        "al mar", "what happened between March and May?", "in 2019 and in 2020", "", "99999999", "2026-13-45",
+    ],
+)  # fmt: skip
+def test_words_that_name_no_time_or_several(text: str) -> None:
+    assert named(text) is None
+
+
+def test_a_time_to_come_is_meant_where_its_year_is_written() -> None:
+    assert named("in May 2028") == ("2028-05-01", "2028-05-31")
+    assert named("on 12 May 2028") == ("2028-05-12", "2028-05-12")
+    assert named("on 29 February 2028") == ("2028-02-29", "2028-02-29")
+
+
+def test_a_day_of_this_year_that_is_yet_to_come_was_last_year_also_where_that_had_none() -> None:
+    assert named("what did I do on 24 December?") == ("2025-12-24", "2025-12-24")
+    assert named("what did I do on 29 February?", datetime(2027, 2, 1, tzinfo=UTC)) is None
+
+
+def test_a_span_meets_what_held_at_some_time_of_it() -> None:
+    march = Period(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 31, 23, 59, tzinfo=UTC))
+    assert march.overlaps(None, None)
+    assert march.overlaps(march.end, None)
+    assert not march.overlaps(None, march.start)
+    assert not march.overlaps(datetime(2026, 4, 1, tzinfo=UTC), None)

@@ -1,0 +1,209 @@
+"""What the facts say to a question: the value first, by alias and over two steps, for its time, and of nobody else."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from mcp_memory.embedder import Embedder
+from mcp_memory.knowledge import walk
+from mcp_memory.memory import LocalMemory
+from mcp_memory.phrases import USER_KEY
+from tests.shared_folder import SharedFolder, found, opened, values
+
+MONDAY, TUESDAY, WEDNESDAY = "2026-01-05", "2026-01-06", "2026-01-07"
+
+
+@pytest.fixture(scope="module")
+def folder(embedder: Embedder) -> Iterator[SharedFolder]:
+    with opened(embedder) as folder:
+        yield folder
+
+
+def told(folder: SharedFolder, *texts: str) -> LocalMemory:
+    """A new user who has said some things."""
+    memory = folder.somebody()
+    folder.tell(memory, *((text, MONDAY) for text in texts))
+    return memory
+
+
+def test_what_is_asked_for_by_key_comes_first_and_is_told_as_a_value(folder: SharedFolder) -> None:
+    memory = told(
+        folder, "What a phone number this is, she said, a phone number indeed", "My phone number is 030 1234567",
+        "My work phone is 030 555666", "Tom's phone number is 030 999888", "The phone number is printed on the box",
+    )  # fmt: skip
+    for question in ("what is my phone number?", "wie ist meine telefonnummer?", "MY PHONE NUMBER"):
+        result = memory.search(question)
+        assert result.hits[0].memory.text == "My phone number is 030 1234567"
+        assert result.hits[0].signals.fact == 1.0
+        [fact] = result.facts
+        assert (fact.subject, fact.relation, fact.label, fact.value) == ("the user", "phone", "", "030 1234567")
+        assert fact.memory_id == result.hits[0].memory.id
+        assert fact.since.date().isoformat() == MONDAY
+
+
+def test_one_of_several_is_told_apart_by_its_label_and_by_whose_it_is(folder: SharedFolder) -> None:
+    memory = told(
+        folder, "My phone number is 030 1234567", "My work phone is 030 555666", "Tom's phone number is 030 999888",
+        "My favourite colour is green", "My favourite tea is oolong",
+    )  # fmt: skip
+    assert values(memory, "what is my work phone number?") == ["030 555666"]
+    assert values(memory, "what's tom's phone number?") == ["030 999888"]
+    assert values(memory, "what is my favourite tea?") == ["oolong"]
+    assert found(memory, "what is my favourite tea?")[0] == "My favourite tea is oolong"
+
+
+@pytest.mark.parametrize("order", ["role first", "name first"])
+def test_who_has_a_role_and_a_name_is_found_by_both(folder: SharedFolder, order: str) -> None:
+    texts = ["My wife lives in Graz", "My wife is called Ana", "Ana works at Fenwick"]
+    memory = told(folder, *(texts if order == "role first" else texts[::-1]))
+    for who in ("my wife", "Ana", "ana"):
+        assert values(memory, f"where does {who} live?") == ["Graz"]
+        assert values(memory, f"where does {who} work?") == ["Fenwick"]
+    assert values(memory, "who is my wife?") == ["Ana"]
+
+
+def test_a_first_name_finds_its_only_bearer(folder: SharedFolder) -> None:
+    memory = told(folder, "Sven Adolphi lives in Graz")
+    assert values(memory, "where does Sven live?") == ["Graz"]
+    assert values(memory, "where does Sven Adolphi live?") == ["Graz"]
+    folder.tell(memory, ("Sven Brandt lives in Porto", TUESDAY))
+    assert values(memory, "where does Sven live?") == []
+
+
+def test_the_way_leads_over_two_steps_to_others_who_have_the_same(folder: SharedFolder) -> None:
+    memory = told(folder, "My sister Eva works at Fenwick", "Tom works at Fenwick", "Paul works at Corvane")
+    result = memory.search("who works where my sister works?")
+    assert [(fact.subject, fact.value) for fact in result.facts] == [("Tom", "Fenwick")]
+    assert result.hits[0].memory.text == "Tom works at Fenwick"
+    assert values(memory, "where does my sister work?") == ["Fenwick"]
+
+
+def test_customers_who_share_a_billing_unit(folder: SharedFolder) -> None:
+    memory = told(
+        folder, "Acme is my customer", "Initech is my customer", "Hooli is my customer", "Acme's billing unit is B7",
+        "Initech's billing unit is B7", "Hooli's billing unit is C1", "Globex's billing unit is C1",
+    )  # fmt: skip
+    result = memory.search("which of my customers share a billing unit?")
+    assert {fact.subject for fact in result.facts} == {"Acme", "Initech"}
+    assert {hit.memory.text for hit in result.hits[:2]} == {"Acme's billing unit is B7", "Initech's billing unit is B7"}
+
+
+def test_a_boss_of_a_sister_is_reached_through_her(folder: SharedFolder) -> None:
+    memory = told(folder, "My sister is called Eva", "Eva's boss is Clara", "My boss is Tom")
+    assert values(memory, "who is my sister's boss?") == ["Clara"]
+    assert values(memory, "who is my boss?") == ["Tom"]
+
+
+@pytest.mark.parametrize(
+    "question", ["what was my city in March?", "what was my city in march?", "where did I live last march?"]
+)
+def test_a_question_about_a_time_finds_what_was_so_then_and_hides_nothing_without_a_date(
+    folder: SharedFolder, question: str
+) -> None:
+    memory = folder.somebody()
+    folder.clock.now = folder.clock.now.replace(month=11)
+    folder.tell(
+        memory, ("I live in Berlin", MONDAY), ("I moved to Lisbon", "2026-05-09"),
+        ("The city by the sea is where I live best", "2026-06-01"),
+    )  # fmt: skip
+    assert values(memory, question) == ["Berlin"]
+    texts = found(memory, question)
+    assert texts[0] == "I live in Berlin"
+    assert "I moved to Lisbon" not in texts
+    assert "The city by the sea is where I live best" in texts
+    assert values(memory, "what is my city?") == ["Lisbon"]
+
+
+def test_what_was_observed_in_the_time_asked_about_gets_a_signal_by_its_length(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.clock.now = folder.clock.now.replace(year=2026, month=11)
+    folder.tell(memory, ("We drank tea with Tom", "2026-03-10"), ("We drank tea with Eva", "2026-04-10"))
+
+    def dates(question: str) -> dict[str, float]:
+        return {hit.memory.text[-3:]: round(hit.signals.date, 1) for hit in memory.search(question).hits}
+
+    assert dates("with whom did I drink tea in March?") == {"Tom": 0.6, "Eva": 0.0}
+    assert dates("with whom did I drink tea on 10 April 2026?") == {"Tom": 0.0, "Eva": 1.0}
+    assert dates("with whom did I drink tea last year?") == {"Tom": 0.0, "Eva": 0.0}
+    assert dates("with whom did I drink tea?") == {"Tom": 0.0, "Eva": 0.0}
+    found_first = memory.search("with whom did I drink tea in March?").hits[0].memory.text
+    assert found_first == "We drank tea with Tom"
+
+
+def test_facts_of_another_user_never_show(folder: SharedFolder) -> None:
+    told(folder, "My phone number is 030 1234567", "My sister works at Fenwick", "Tom works at Fenwick")
+    other = told(folder, "My sister works at Fenwick", "The phone is on the table")
+    assert values(other, "what is my phone number?") == []
+    assert values(other, "who works where my sister works?") == []
+    assert all("1234567" not in text for text in found(other, "what is my phone number?"))
+
+
+def test_facts_of_deleted_memories_answer_nothing_until_they_are_back(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    [phone] = folder.tell(memory, ("My phone number is 030 1234567", MONDAY))
+    folder.tell(memory, ("The phone is on the table", MONDAY))
+    memory.delete(phone)
+    assert values(memory, "what is my phone number?") == []
+    assert memory.search("what is my phone number?").hits[0].signals.fact == 0.0
+    memory.undo(memory.history(phone).entries[-1].change_id)
+    assert values(memory, "what is my phone number?") == ["030 1234567"]
+
+
+def test_a_corrected_text_answers_with_its_new_facts_alone(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    [phone] = folder.tell(memory, ("My phone number is 030 1234567", MONDAY))
+    memory.update(phone, text="My phone number is 030 7654321")
+    assert values(memory, "what is my phone number?") == ["030 7654321"]
+    assert values(memory, "what is my phone number?", as_of=TUESDAY) == ["030 7654321"]
+
+
+def test_what_can_not_be_seen_is_no_value_either(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.tell(memory, ("My phone number is 030 1234567", WEDNESDAY))
+    assert values(memory, "what is my phone number?", as_of=TUESDAY) == []
+    memory.add("My email is ana@example.org", infer=False, run_id="r1")
+    assert values(memory, "what is my email?", scope="run", run_id="r2") == []
+    assert values(memory, "what is my email?", scope="run", run_id="r1") == ["ana@example.org"]
+
+
+def test_the_walk_does_not_pass_through_the_user(folder: SharedFolder) -> None:
+    memory = told(
+        folder, "My sister Eva lives in Graz", "My boss is Clara", "Clara lives in Porto", "Ida lives in Graz"
+    )
+    names = memory.stores.index_of(memory.user_id).names
+    eva, user = names.by_key("eva"), names.by_key(USER_KEY)
+    assert eva
+    assert user
+    during = (folder.clock(), folder.clock())
+    reached = walk(memory.stores.log, memory.user_id, [eva.id], user.id, during, 3, 300)
+    of_memories = memory.stores.log.get_memories([memory_id for memory_id, _ in reached])
+    assert [(of_memories[memory_id].text, hops) for memory_id, hops in reached] == [
+        ("My sister Eva lives in Graz", 1), ("Ida lives in Graz", 2)
+    ]  # fmt: skip
+    # Without that limit all that is about the user would be near.
+    passing = walk(memory.stores.log, memory.user_id, [eva.id], "", during, 3, 300)
+    assert "My boss is Clara" in {memory.get(memory_id).text for memory_id, _ in passing}
+
+
+def test_a_walk_ends_after_its_steps_and_its_entities(folder: SharedFolder) -> None:
+    names = ("Ben", "Kim", "Leo", "Ida", "Uwe")
+    memory = told(folder, *(f"{one}'s boss is {other}" for one, other in zip(names, names[1:], strict=False)))
+    index = memory.stores.index_of(memory.user_id).names
+    ben = index.by_key("ben")
+    assert ben
+    during = (folder.clock(), folder.clock())
+    hops = [
+        [n for _, n in walk(memory.stores.log, memory.user_id, [ben.id], "", during, depth, 300)] for depth in (1, 2, 3)
+    ]
+    assert hops == [[1], [1, 2], [1, 2, 3]]
+    assert len(walk(memory.stores.log, memory.user_id, [ben.id], "", during, 3, 1)) == 1
+
+
+@pytest.mark.parametrize("text", ["The user is happy", "I told the user about the user", "USER: hello", "=user"])
+def test_texts_that_speak_of_the_user_do_not_mean_the_entity_of_the_user(folder: SharedFolder, text: str) -> None:
+    memory = told(folder, "I live in Graz", text)
+    user = memory.stores.index_of(memory.user_id).names.by_key(USER_KEY)
+    assert user
+    linked = {memory_id for memory_id, entity_id in memory.stores.log.get_links(memory.user_id) if entity_id == user.id}
+    assert text not in {memory.get(memory_id).text for memory_id in linked}
+    assert values(memory, "where does the user live?") == ["Graz"]

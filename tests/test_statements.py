@@ -1,0 +1,235 @@
+"""Which facts a text states without doubt, in five languages, and which texts that look like it state none."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcp_memory.phrases import LANGUAGES, read_phrase
+from mcp_memory.statements import MAX_STATED, read_statements
+from mcp_memory.vocabulary import RELATIONS, relation_of
+
+
+def stated(text: str) -> list[tuple[str, str, str]]:
+    """(whose fact, what is so or no longer so) in short."""
+    return [
+        (
+            each.subject.key,
+            f"{'|'.join(each.relations)}{f' {each.label}' if each.label else ''}",
+            each.object if each.holds else f"no {each.object}".strip(),
+        )
+        for each in read_statements(text).stated
+    ]
+
+
+USER = "=user"
+HOMES = {
+    "en": ("I live in Graz", "I've moved to Graz!", "I moved back to Graz", "I'm based in Graz", "i live in Graz now"),
+    "de": ("Ich wohne in Graz", "Ich bin nach Graz gezogen", "Ich bin zurück nach Graz gezogen", "Ich lebe in Graz"),
+    "es": ("Vivo en Graz", "Me mudé a Graz", "He vuelto a vivir en Graz", "Me he mudado a Graz"),
+    "fr": ("J'habite à Graz", "J’ai déménagé à Graz", "Je suis revenue vivre à Graz", "Je vis à Graz"),
+    "it": ("Abito a Graz", "Mi sono trasferita a Graz", "Sono tornata a vivere a Graz", "Vivo a Graz"),
+}
+FIRMS = {
+    "en": ("I work at Fenwick", "I started at Fenwick", "I'm employed by Fenwick"),
+    "de": ("Ich arbeite bei Fenwick", "Ich habe bei Fenwick angefangen", "Ich bin zu Fenwick gewechselt"),
+    "es": ("Trabajo en Fenwick", "Empecé a trabajar en Fenwick", "He empezado en Fenwick"),
+    "fr": ("Je travaille chez Fenwick", "J'ai commencé chez Fenwick", "J'ai été embauchée par Fenwick"),
+    "it": ("Lavoro per Fenwick", "Ho iniziato a lavorare presso Fenwick", "Sono stata assunta da Fenwick"),
+}
+BOSSES = {
+    "en": ("My boss is Clara", "My new boss is Clara", "Clara is my new boss", "My boss is called Clara"),
+    "de": ("Meine Chefin ist Clara", "Meine neue Chefin heißt Clara"),
+    "es": ("Mi jefa es Clara", "Mi nueva jefa se llama Clara"),
+    "fr": ("Ma cheffe est Clara", "Ma nouvelle cheffe s'appelle Clara"),
+    "it": ("La mia responsabile si chiama Clara", "Il mio capo è Clara"),
+}
+PHONES = {
+    "en": ("My phone number is 030 1234567", "My new phone number is 030 1234567", "You can reach me at 030 1234567"),
+    "de": ("Meine Telefonnummer ist 030 1234567", "Meine neue Handynummer lautet 030 1234567"),
+    "es": ("Mi número de teléfono es 030 1234567", "Mi nuevo móvil es el 030 1234567"),
+    "fr": ("Mon numéro de téléphone est le 030 1234567", "Mon nouveau numéro est le 030 1234567"),
+    "it": ("Il mio numero di telefono è 030 1234567", "Il mio nuovo numero è 030 1234567"),
+}
+ENDS = {
+    "en": ("I no longer live in Graz", "I don't live in Graz"),
+    "de": ("Ich wohne nicht mehr in Graz",),
+    "es": ("Ya no vivo en Graz",),
+    "fr": ("Je n'habite plus à Graz",),
+    "it": ("Non abito più a Graz",),
+}
+
+
+def cases(table: dict[str, tuple[str, ...]]) -> list[str]:
+    assert set(table) == set(LANGUAGES)
+    return [text for texts in table.values() for text in texts]
+
+
+@pytest.mark.parametrize("text", cases(HOMES))
+def test_where_somebody_lives(text: str) -> None:
+    assert stated(text) == [(USER, "lives_in", "Graz")]
+
+
+@pytest.mark.parametrize("text", cases(FIRMS))
+def test_where_somebody_works(text: str) -> None:
+    assert stated(text) == [(USER, "works_at", "Fenwick")]
+
+
+@pytest.mark.parametrize("text", cases(BOSSES))
+def test_who_the_boss_is(text: str) -> None:
+    assert stated(text) == [(USER, "boss", "Clara")]
+
+
+@pytest.mark.parametrize("text", cases(PHONES))
+def test_a_phone_number(text: str) -> None:
+    assert stated(text) == [(USER, "phone", "030 1234567")]
+
+
+@pytest.mark.parametrize("text", cases(ENDS))
+def test_what_is_no_longer_so(text: str) -> None:
+    assert stated(text) == [(USER, "lives_in", "no Graz")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I work as a nurse at Fenwick", [(USER, "works_at", "Fenwick"), (USER, "job", "nurse")]),
+        ("Ich arbeite als Köchin", [(USER, "job", "Köchin")]),
+        ("I was promoted to team lead", [(USER, "job", "team lead")]),
+        ("My work phone is 030 111222", [(USER, "phone work", "030 111222")]),
+        ("My favourite colour is green", [(USER, "favourite colour", "green")]),
+        ("Acme's billing unit is B7", [("acme", "other billing unit", "B7")]),
+        ("I speak German and Polish", [(USER, "speaks", "German"), (USER, "speaks", "Polish")]),
+        ("Soy alérgica a las nueces", [(USER, "allergic_to", "nueces")]),
+        ("I'm no longer allergic to nuts", [(USER, "allergic_to", "no nuts")]),
+        ("My sister Eva lives in Graz", [(USER, "sister", "Eva"), ("eva", "lives_in", "Graz")]),
+        ("My wife lives in Graz", [("=user/partner", "lives_in", "Graz")]),
+        ("Ana is my sister's boss", [("=user/sister", "boss", "Ana")]),
+        ("Tom's phone number is 555 123 4567", [("tom", "phone", "555 123 4567")]),
+        ("Tom lives in Graz, I live in Porto", [("tom", "lives_in", "Graz"), (USER, "lives_in", "Porto")]),
+        ("i moved to graz", [(USER, "lives_in", "graz")]),
+        ("I live in Cape Town", [(USER, "lives_in", "Cape Town")]),
+        # No word of these shows the language but the verb.
+        ("Ana started at Fenwick", [("ana", "works_at", "Fenwick")]),
+        ("Eva speaks Polish", [("eva", "speaks", "Polish")]),
+        ("Eva ha lasciato Fenwick", [("eva", "works_at|lives_in|studies_at", "no Fenwick")]),
+        ("I left Fenwick", [(USER, "works_at|lives_in|studies_at", "no Fenwick")]),
+        ("I quit my job", [(USER, "works_at", "no")]),
+        ("Ana quit her job", [("ana", "works_at", "no")]),
+        ("Tom is my boss again", [(USER, "boss", "Tom")]),
+        ("I switched jobs to Fenwick", [(USER, "works_at", "Fenwick")]),
+    ],
+)
+def test_whose_fact_it_is_and_which(text: str, expected: list[tuple[str, str, str]]) -> None:
+    assert stated(text) == expected
+
+
+NONE_STATED = {
+    "planned": (
+        "I'm planning to move to Lisbon", "I will work at Fenwick", "Ich plane, nach Lissabon zu ziehen",
+        "Voy a vivir en Lisboa", "Je vais habiter à Lisbonne", "Andrò a vivere a Lisbona",
+    ),
+    "wished for": (
+        "I want to live in Lisbon", "I would love to live in Lisbon", "Ich würde gern in Lissabon wohnen",
+        "Quiero vivir en Lisboa", "Je voudrais habiter à Lisbonne", "Vorrei abitare a Lisbona",
+    ),
+    "supposed": ("If I moved to Lisbon, I would swim every day", "Maybe I moved to Lisbon", "I might move to Lisbon"),
+    "dreamt": ("I moved to Lisbon in the dream", "I almost moved to Lisbon", "Imagine I live in Lisbon"),
+    "heard": ("Tom says I moved to Lisbon", "I heard that Eva moved to Lisbon", "Apparently Eva moved to Lisbon"),
+    "past": (
+        "I used to live in Lisbon", "When I was a child I lived in Lisbon", "I lived in Lisbon",
+        "Früher habe ich in Lissabon gewohnt", "Antes vivía en Lisboa", "J'habitais à Lisbonne",
+        "Prima abitavo a Lisbona", "My old phone number was 030 1234567",
+    ),
+    "asked": (
+        "Do I live in Lisbon?", "Wohne ich in Lissabon?", "¿Vivo en Lisboa?", "Est-ce que j'habite à Lisbonne ?",
+        "Abito a Lisbona?",
+    ),
+    "beside another": (
+        "I also live in Lisbon", "I live in Lisbon during the week", "I have a second phone: 030 7654321",
+        "I work part-time at Fenwick", "Ich wohne auch in Lissabon", "También vivo en Lisboa",
+    ),
+    "for a while": ("I'm visiting Lisbon", "I live in Lisbon for two weeks", "Ich besuche Lissabon", "Je visite Lisbonne"),
+    "of several": ("My sisters live in Lisbon", "My sister is happy"),
+    "denied": ("I don't speak French", "My boss is not Clara", "I am allergic to nothing"),
+    "no such thing": (
+        "I work at night", "My boss is nice", "My boss is German", "I live in fear", "i live in fear", "vivo en paz",
+        "I work for myself", "I live in a small flat", "I moved to the sofa", "I moved to Linux",
+        "I switched to Firefox", "I'm 34 minutes late", "my number is 42", "Ich lebe in Angst",
+        "Ich wohne in der Stadt", "Ich wohne in einer WG", "Trabajo de noche", "trabajo en casa",
+        "Je travaille comme un fou", "j'habite en ville", "Lavoro di notte", "lavoro in casa", "I was born in May",
+        "I speak from experience", "i work as hard as i can",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("why", "text"), [(why, text) for why, texts in NONE_STATED.items() for text in texts])
+def test_what_only_looks_like_a_fact_states_none(why: str, text: str) -> None:
+    assert stated(text) == []
+
+
+def test_a_text_says_nothing_else_where_every_clause_of_it_was_read() -> None:
+    assert read_statements("I live in Graz and I work at Fenwick").is_all
+    assert read_statements("I live in Graz. Tom lives in Porto.").is_all
+    assert not read_statements("I live in Graz. The garden is large.").is_all
+    assert not read_statements("My wife lives in Graz and works at Fenwick").is_all
+    assert not read_statements("The garden is large.").is_all
+
+
+def test_of_many_facts_only_so_many_are_read() -> None:
+    names = "Tom, Eva, Ana, Ben, Kim, Leo, Max, Ida, Uwe, Pia".split(", ")
+    read = read_statements(". ".join(f"{name} lives in Graz" for name in names))
+    assert len(read.stated) == MAX_STATED
+
+
+ODD = (
+    "x" * 10_000,
+    "I live in " + "A" * 580,
+    "I live in " + "Ab " * 190,
+    "I speak " + ", ".join("abc" for _ in range(110)),
+    ", " * 290,
+    "my " * 190,
+    "my sister's " * 48,
+    "I moved from " + "a " * 280,
+    "'" * 590,
+    "mi jefe de mi hermana " * 25,
+    "i'm i'm i'm " * 48,
+    "I live in 🏠🏡 in 🇦🇹",
+    "👩‍👩‍👧‍👦" * 40,
+    "أنا أعيش في برلين",
+    "\u202eI live in Graz\u202c",
+    "(?P<o>.*)+ [a-z]{1,99} \\b$ I live in (Graz",
+    "I live in {o} ;; {a}",
+    "I live in Graz\x00\x01",
+    "\n\n\t  \u00a0",
+    "",
+    "555 " * 150,
+    "1." * 290,
+    "I work as a " + "very " * 115 + "tired nurse",
+    "My boss is " + "Anna-Maria." * 50,
+)
+
+
+# Compiling the expressions of five languages takes seconds on a slow machine; reading takes none.
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+def test_odd_input_is_read_quickly_and_without_harm(text: str) -> None:
+    for language in ("", *LANGUAGES):
+        for each in read_statements(text, language).stated:
+            assert len(each.object) <= 80
+        read_phrase(text, 0, language or "en")
+
+
+@pytest.mark.timeout(120)
+@given(st.text(max_size=120), st.sampled_from(("I live in ", "my boss is ", "mi ", "je ", "ich bin ", "")))
+@settings(max_examples=150)
+def test_any_text_is_read(text: str, start: str) -> None:
+    for each in read_statements(start + text).stated:
+        assert set(each.relations) <= set(RELATIONS)
+
+
+def test_a_noun_names_its_relation_in_any_case_and_spelling() -> None:
+    assert [relation_of(word).name for word in ("Phone Number", "MÓVIL", "movil", "sœur", "Ehefrau") if relation_of(word)] == [
+        "phone", "phone", "phone", "sister", "partner"
+    ]  # fmt: skip
+    assert relation_of("billing unit") is None
+    assert relation_of("mutter", "en") is None
