@@ -165,7 +165,8 @@ class _Recall:
     def _answer(self, found: Sequence[tuple[Fact, float]], nodes: Sequence[str]) -> None:
         """Count facts that were asked for, and where others of the same are asked for, those."""
         others: list[Fact] = []
-        if self._asked.is_shared and found:
+        # "Which of my customers share" asks within them, "who else works at" beside one.
+        if self._asked.is_shared and len({fact.subject_id for fact, _ in found}) == 1:
             objects = {fact.object_id for fact, _ in found} - {""}
             about = facts_about(self._log, objects, {fact.relation for fact, _ in found}, _MAX_OTHERS)
             labels = {(fact.relation, fact.label) for fact, _ in found}

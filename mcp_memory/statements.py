@@ -208,7 +208,7 @@ def _of_match(
     is_single = all(RELATIONS[relation].is_single for relation in row.relations)
     if group in ("o", "v") and _is_no_object(value, grammar):
         return
-    if "lives_in" in row.relations and (fold(value.split()[0]) in grammar.not_places or value[-1:].isdigit()):
+    if "lives_in" in row.relations and (fold(value.partition(" ")[0]) in grammar.not_places or value[-1:].isdigit()):
         return
     if (not value and group != "any") or (
         is_single and (grammar.beside.search(before) or grammar.beside.search(after))

@@ -111,8 +111,8 @@ def test_what_is_no_longer_so(text: str) -> None:
         # No word of these shows the language but the verb.
         ("Ana started at Fenwick", [("ana", "works_at", "Fenwick")]),
         ("Eva speaks Polish", [("eva", "speaks", "Polish")]),
-        ("Eva ha lasciato Fenwick", [("eva", "works_at|lives_in|studies_at", "no Fenwick")]),
-        ("I left Fenwick", [(USER, "works_at|lives_in|studies_at", "no Fenwick")]),
+        ("Eva ha lasciato Fenwick", [("eva", "works_at|studies_at", "no Fenwick")]),
+        ("I left Fenwick", [(USER, "works_at|studies_at", "no Fenwick")]),
         ("I quit my job", [(USER, "works_at", "no")]),
         ("Ana quit her job", [("ana", "works_at", "no")]),
         ("Tom is my boss again", [(USER, "boss", "Tom")]),
@@ -176,9 +176,8 @@ def test_a_text_says_nothing_else_where_every_clause_of_it_was_read() -> None:
 
 
 def test_of_many_facts_only_so_many_are_read() -> None:
-    names = "Tom, Eva, Ana, Ben, Kim, Leo, Max, Ida, Uwe, Pia".split(", ")
-    read = read_statements(". ".join(f"{name} lives in Graz" for name in names))
-    assert len(read.stated) == MAX_STATED
+    read = read_statements("I speak " + ", ".join(f"{chr(98 + n)}{chr(98 + n)}a" for n in range(18)))
+    assert 8 < len(read.stated) <= MAX_STATED
 
 
 ODD = (

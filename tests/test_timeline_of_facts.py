@@ -203,7 +203,6 @@ def test_several_may_be_so_at_once(folder: SharedFolder, question: str, first: s
         ("I work at Fenwick", "I left Fenwick", "where do I work?"),
         ("I work at Fenwick", "I no longer work at Fenwick", "where do I work?"),
         ("I work at Fenwick", "I quit my job", "where do I work?"),
-        ("I live in Berlin", "I left Berlin", "where do I live?"),
         ("I live in Berlin", "I no longer live in Berlin", "where do I live?"),
         ("Tom works at Fenwick", "Tom left Fenwick", "where does Tom work?"),
         ("I'm allergic to nuts", "I'm no longer allergic to nuts", "what am I allergic to?"),

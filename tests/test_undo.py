@@ -370,7 +370,7 @@ def test_an_undone_replacement_brings_the_old_truth_back_with_its_facts(
     assert (home.object, home.closed_at) == ("Graz", None)
     # The words of the move stay, as they were said; undoing their add takes them away too.
     [words] = [row for row in undone.rows if row.former_state == "distilled"]
-    assert (words.text, words.state) == ("I live in Turin", "active")
+    assert (words.text, words.state) == ("My home is in Turin", "active")
     reading.undo(reading.history(words.id).entries[0].change_id)
     assert texts(reading) == [GRAZ]
     reading.undo(last_change(reading, words.id))
@@ -443,8 +443,8 @@ def test_facts_that_an_undone_change_brought_are_gone_and_in_the_history(
 ) -> None:
     server.script(statements(GRAZ))
     server.script_aside("items", described("Graz"))
-    [receipt] = reading.add("I live in Graz").results
+    [receipt] = reading.add("My home is in Graz").results
     reading.undo(last_change(reading, receipt.id))
     assert rows(reading)["facts"] == []
     [fact] = reading.history(receipt.id).facts
-    assert (fact.state, fact.told) == ("undone", "the user - other - Graz")
+    assert (fact.state, fact.told) == ("undone", "the user - lives_in - Graz")

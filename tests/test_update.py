@@ -162,13 +162,13 @@ def test_the_facts_of_the_former_words_are_withdrawn_and_come_back_with_an_undo(
 ) -> None:
     server.script(facts(GRAZ))
     server.script_aside("items", described("Graz"))
-    [receipt] = reading.add("I live in Graz").results
-    result = reading.update(receipt.id, text="The user lives in Gratwein.")
+    [receipt] = reading.add("My home is in Graz").results
+    result = reading.update(receipt.id, text="The user spends weekends in Gratwein.")
     assert result.n_facts_withdrawn == 1
     assert facts_of_types(reading.stores.log, "ana", ["home"]) == []
     [fact] = facts_of_memories(reading.stores.log, [receipt.id])[receipt.id]
     assert (fact.invalid_at, fact.closed_at is None) == (None, False)
-    assert reading.history(receipt.id).entries[-1].facts == ("withdrawn: the user - other - Graz",)
+    assert reading.history(receipt.id).entries[-1].facts == ("withdrawn: the user - lives_in - Graz",)
     reading.undo(result.change_id)
     [fact] = facts_of_types(reading.stores.log, "ana", ["home"])
     assert fact.object == "Graz"
@@ -179,9 +179,9 @@ def test_what_was_said_before_a_correction_does_not_end_it_and_what_is_said_afte
 ) -> None:
     server.script(facts(GRAZ), facts(TURIN), facts("The user lives in Linz."))
     server.script_aside("items", described("Graz"), described("Turin"), described("Linz"))
-    [receipt] = reading.add("I live in Graz", observed_at="2026-01-05").results
-    reading.update(receipt.id, text="The user lives in Gratwein.")
-    said_at_the_same_time = reading.add("I live in Turin", observed_at=clock()).results[0]
+    [receipt] = reading.add("My home is in Graz", observed_at="2026-01-05").results
+    reading.update(receipt.id, text="The user's home is in Gratwein.")
+    said_at_the_same_time = reading.add("My home is in Turin", observed_at=clock()).results[0]
     assert said_at_the_same_time.status == "added"
     assert server.asked("verdict") == []
     reading.delete(said_at_the_same_time.id)
