@@ -1,5 +1,6 @@
 """What the log holds beyond memories: the facts read out of them, and the summary of each user."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -54,23 +55,23 @@ def facts_of_types(log: Log, user_id: str, fact_types: Collection[str]) -> list[
 
 
 def facts_of_key(
-    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], label: str | None = None
+    log: Log, subject_ids: Collection[str], relations: Collection[str], label: str | None = None
 ) -> list[Fact]:
-    """A user's facts of some subjects and relations, and of one label where one is given; ended ones too, oldest first.
+    """Facts of some subjects and relations, and of one label where one is given; ended ones too, oldest first.
 
     Those that were withdrawn are left out: nobody says them any more.
     """
-    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
+    given = {"subject_ids": list(subject_ids), "relations": list(relations)}
     if label is None:
         return _facts(log, _OF_KEY, given)
     return _facts(log, _OF_LABELS, given | {"labels": [label]})
 
 
 def facts_of_labels(
-    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], labels: Collection[str]
+    log: Log, subject_ids: Collection[str], relations: Collection[str], labels: Collection[str]
 ) -> list[Fact]:
     """What `facts_of_key` gives, as far as it has one of some labels."""
-    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
+    given = {"subject_ids": list(subject_ids), "relations": list(relations)}
     return _facts(log, _OF_LABELS, given | {"labels": list(labels)})
 
 
@@ -83,11 +84,9 @@ def facts_about(log: Log, object_ids: Collection[str], relations: Collection[str
     return _facts(log, _ABOUT, given)
 
 
-def labels_of(
-    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], words: Collection[str]
-) -> set[str]:
+def labels_of(log: Log, subject_ids: Collection[str], relations: Collection[str], words: Collection[str]) -> set[str]:
     """The labels of some subjects' facts of some relations that begin with one of some words."""
-    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations), "words": list(words)}
+    given = {"subject_ids": list(subject_ids), "relations": list(relations), "words": json.dumps(list(words))}
     with log.reading() as connection:
         return set(connection.scalars(_LABELS, given))
 
@@ -100,12 +99,14 @@ def walk(
     during: tuple[datetime, datetime],
     depth: int,
     limit: int,
+    max_linked: int,
 ) -> list[tuple[str, int]]:
     """(memory_id, hops) of the memories whose facts lead away from some entities, the nearest first.
 
     A fact leads both ways, from its subject to its object and back, but not through the entity `not_through`, which
-    everything is about. Only facts that held at some time of `during` count. It ends after `depth` steps or `limit`
-    entities.
+    everything is about, nor through one that more than `max_linked` memories name: that says little, and leads
+    everywhere. Only facts that held at some time of `during` count. It ends after `depth` steps or `limit`
+    entities, and gives `limit` memories at most, the newest of those that are as near.
     """
     given = {
         "user_id": user_id,
@@ -115,6 +116,7 @@ def walk(
         "until": during[1],
         "depth": depth,
         "limit": limit,
+        "max_linked": max_linked,
     }
     with log.reading() as connection:
         return [(memory_id, int(hops)) for memory_id, hops in connection.execute(_WALK, given)]
@@ -130,24 +132,25 @@ def _any_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
 
 
 def _walk() -> Select[Any]:
-    of_user = facts.c.user_id == bindparam("user_id")
     holds = and_(
         facts.c.holds,
         ~is_withdrawn(),
         facts.c.valid_from <= bindparam("until", type_=UtcMicros),
         or_(facts.c.invalid_at.is_(None), facts.c.invalid_at > bindparam("since", type_=UtcMicros)),
     )
-    reach = select(entities.c.id.label("entity_id"), literal(0).label("hops")).where(_any_of(entities.c.id, "start"))
+    is_narrow = entities.c.n_linked <= bindparam("max_linked", type_=Integer)
+    is_start = and_(_any_of(entities.c.id, "start"), entities.c.user_id == bindparam("user_id"), is_narrow)
+    reach = select(entities.c.id.label("entity_id"), literal(0).label("hops")).where(is_start)
     reached = reach.cte("reached", recursive=True)
     # Two joins, so that each has an index of its own.
     onward = [
         select(there, reached.c.hops + 1)
         .join(facts, here == reached.c.entity_id)
+        .join(entities, there == entities.c.id)
         .where(
-            of_user,
             reached.c.hops < bindparam("depth", type_=Integer) - 1,
-            there != "",
             there != bindparam("not_through"),
+            is_narrow,
             holds,
         )
         for here, there in ((facts.c.subject_id, facts.c.object_id), (facts.c.object_id, facts.c.subject_id))
@@ -156,17 +159,18 @@ def _walk() -> Select[Any]:
     some = select(reached.c.entity_id, reached.c.hops).limit(bindparam("limit", type_=Integer)).subquery()
     found = union_all(
         *(
-            select(facts.c.memory_id, some.c.hops).join(some, end == some.c.entity_id).where(of_user, holds)
+            select(facts.c.memory_id, some.c.hops).join(some, end == some.c.entity_id).where(holds)
             for end in (facts.c.subject_id, facts.c.object_id)
         )
     ).subquery()
     nearest = func.min(found.c.hops) + 1
-    return select(found.c.memory_id, nearest).group_by(found.c.memory_id).order_by(nearest, found.c.memory_id)
+    near = select(found.c.memory_id, nearest).group_by(found.c.memory_id)
+    return near.order_by(nearest, found.c.memory_id.desc()).limit(bindparam("limit", type_=Integer))
 
 
-# A search asks several of these. They are put together once: that takes longer than the answers.
+# A search asks several of these. They are put together once: that takes longer than the answers. None has a condition
+# on the user, whom an entity has already: SQLite would take the index of all their facts for it.
 _KEY = (
-    facts.c.user_id == bindparam("user_id"),
     _any_of(facts.c.subject_id, "subject_ids"),
     _any_of(facts.c.relation, "relations"),
 )
@@ -183,8 +187,10 @@ _ABOUT = (
     .order_by(facts.c.id.desc())
     .limit(bindparam("limit", type_=Integer))
 )
-_FIRST_WORD = func.substr(facts.c.label, 1, func.instr(facts.c.label.concat(" "), " ") - 1)
-_LABELS = select(facts.c.label).where(*_KEY, _any_of(_FIRST_WORD, "words")).distinct()
+_WORDS = func.json_each(bindparam("words")).table_valued("value")
+# "!" comes after the space: what begins with the word, and words that go on with neither letter nor mark.
+_BEGINS = and_(facts.c.label >= _WORDS.c.value, facts.c.label < _WORDS.c.value.concat("!"))
+_LABELS = select(facts.c.label).select_from(_WORDS.join(facts, _BEGINS)).where(*_KEY).distinct()
 _WALK = _walk()
 
 
