@@ -17,6 +17,7 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    text,
     union_all,
 )
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -84,11 +85,10 @@ def facts_about(log: Log, object_ids: Collection[str], relations: Collection[str
     return _facts(log, _ABOUT, given)
 
 
-def labels_of(log: Log, subject_ids: Collection[str], relations: Collection[str], words: Collection[str]) -> set[str]:
-    """The labels of some subjects' facts of some relations that begin with one of some words."""
-    given = {"subject_ids": list(subject_ids), "relations": list(relations), "words": json.dumps(list(words))}
+def labels_of(log: Log, subject_ids: Collection[str], words: Collection[str]) -> set[str]:
+    """The labels of some subjects' facts that begin with one of some words."""
     with log.reading() as connection:
-        return set(connection.scalars(_LABELS, given))
+        return set(connection.scalars(_LABELS, {"subject_ids": list(subject_ids), "words": json.dumps(list(words))}))
 
 
 def walk(
@@ -124,7 +124,7 @@ def walk(
 
 def _facts(log: Log, statement: Select[Any], given: Mapping[str, Any]) -> list[Fact]:
     with log.reading() as connection:
-        return [Fact(**row) for row in connection.execute(statement, given).mappings()]
+        return [Fact(*row) for row in connection.execute(statement, given)]
 
 
 def _any_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
@@ -174,11 +174,11 @@ _KEY = (
     _any_of(facts.c.subject_id, "subject_ids"),
     _any_of(facts.c.relation, "relations"),
 )
-_OF_KEY = select(facts).where(*_KEY, ~is_withdrawn()).order_by(facts.c.id)
-_OF_LABELS = select(facts).where(*_KEY, _any_of(facts.c.label, "labels"), ~is_withdrawn()).order_by(facts.c.id)
+_ROWS = select(*(facts.c[name] for name in Fact.__slots__))
+_OF_KEY = _ROWS.where(*_KEY, ~is_withdrawn()).order_by(facts.c.id)
+_OF_LABELS = _ROWS.where(*_KEY, _any_of(facts.c.label, "labels"), ~is_withdrawn()).order_by(facts.c.id)
 _ABOUT = (
-    select(facts)
-    .where(
+    _ROWS.where(
         _any_of(facts.c.object_id, "object_ids"),
         _any_of(facts.c.relation, "relations"),
         facts.c.holds,
@@ -187,10 +187,12 @@ _ABOUT = (
     .order_by(facts.c.id.desc())
     .limit(bindparam("limit", type_=Integer))
 )
-_WORDS = func.json_each(bindparam("words")).table_valued("value")
-# "!" comes after the space: what begins with the word, and words that go on with neither letter nor mark.
-_BEGINS = and_(facts.c.label >= _WORDS.c.value, facts.c.label < _WORDS.c.value.concat("!"))
-_LABELS = select(facts.c.label).select_from(_WORDS.join(facts, _BEGINS)).where(*_KEY).distinct()
+# "!" comes next after the space: what is the word or goes on after it. The words first, each with its place in the
+# index; SQLite would rather begin with all the facts.
+_LABELS = text(
+    "SELECT f.label FROM json_each(:words) w CROSS JOIN facts f WHERE f.subject_id IN :subject_ids"
+    " AND f.label != '' AND f.label >= w.value AND f.label < w.value || '!'"
+).bindparams(bindparam("subject_ids", expanding=True))
 _WALK = _walk()
 
 

@@ -30,7 +30,7 @@ MAX_LINKED = 100
 # A walk begins at so many at most: who asks of more of them means them all, and nobody.
 _MAX_STARTS = 20
 # Of those who have the same as somebody so many are found, the newest: a search shows fewer.
-_MAX_OTHERS = 200
+_MAX_OTHERS = 100
 _SHARED_DEPTH = 1
 _SINGLE_ROLES = tuple(name for name, relation in RELATIONS.items() if relation.is_role and relation.is_single)
 _LABELLED = tuple(name for name, relation in RELATIONS.items() if relation.is_labelled)
@@ -151,7 +151,7 @@ class _Recall:
         nodes = self._whom(path)
         labels = {
             label
-            for label in labels_of(self._log, nodes, _LABELLED, self._asked.words)
+            for label in labels_of(self._log, nodes, self._asked.words)
             if label and set(label.split()) <= self._asked.words
         }
         if labels:
