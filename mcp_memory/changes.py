@@ -258,7 +258,7 @@ def _recount(connection: Connection, entity_ids: Collection[str]) -> tuple[tuple
         connection.execute(update(entities).where(these).values(n_linked=counted))
         # Two conditions, so that each has an index of its own.
         in_facts = or_(
-            exists().where(facts.c.user_id == entities.c.user_id, facts.c.subject_id == entities.c.id, ~is_withdrawn()),
+            exists().where(facts.c.subject_id == entities.c.id, ~is_withdrawn()),
             exists().where(facts.c.object_id == entities.c.id, ~is_withdrawn()),
         )
         for row in connection.execute(select(entities, in_facts.label("is_in_facts")).where(these)).mappings():

@@ -1,5 +1,6 @@
 """What the log holds beyond memories: the facts read out of them, and the summary of each user."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -16,6 +17,7 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    text,
     union_all,
 )
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -92,23 +94,23 @@ def audit_of(log: Log, user_id: str) -> FactAudit:
 
 
 def facts_of_key(
-    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], label: str | None = None
+    log: Log, subject_ids: Collection[str], relations: Collection[str], label: str | None = None
 ) -> list[Fact]:
-    """A user's facts of some subjects and relations, and of one label where one is given; ended ones too, oldest first.
+    """Facts of some subjects and relations, and of one label where one is given; ended ones too, oldest first.
 
     Those that were withdrawn are left out: nobody says them any more.
     """
-    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
+    given = {"subject_ids": list(subject_ids), "relations": list(relations)}
     if label is None:
         return _facts(log, _OF_KEY, given)
     return _facts(log, _OF_LABELS, given | {"labels": [label]})
 
 
 def facts_of_labels(
-    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], labels: Collection[str]
+    log: Log, subject_ids: Collection[str], relations: Collection[str], labels: Collection[str]
 ) -> list[Fact]:
     """What `facts_of_key` gives, as far as it has one of some labels."""
-    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
+    given = {"subject_ids": list(subject_ids), "relations": list(relations)}
     return _facts(log, _OF_LABELS, given | {"labels": list(labels)})
 
 
@@ -121,13 +123,10 @@ def facts_about(log: Log, object_ids: Collection[str], relations: Collection[str
     return _facts(log, _ABOUT, given)
 
 
-def labels_of(
-    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], words: Collection[str]
-) -> set[str]:
-    """The labels of some subjects' facts of some relations that begin with one of some words."""
-    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations), "words": list(words)}
+def labels_of(log: Log, subject_ids: Collection[str], words: Collection[str]) -> set[str]:
+    """The labels of some subjects' facts that begin with one of some words."""
     with log.reading() as connection:
-        return set(connection.scalars(_LABELS, given))
+        return set(connection.scalars(_LABELS, {"subject_ids": list(subject_ids), "words": json.dumps(list(words))}))
 
 
 def walk(
@@ -138,12 +137,14 @@ def walk(
     during: tuple[datetime, datetime],
     depth: int,
     limit: int,
+    max_linked: int,
 ) -> list[tuple[str, int]]:
     """(memory_id, hops) of the memories whose facts lead away from some entities, the nearest first.
 
     A fact leads both ways, from its subject to its object and back, but not through the entity `not_through`, which
-    everything is about. Only facts that held at some time of `during` count. It ends after `depth` steps or `limit`
-    entities.
+    everything is about, nor through one that more than `max_linked` memories name: that says little, and leads
+    everywhere. Only facts that held at some time of `during` count. It ends after `depth` steps or `limit`
+    entities, and gives `limit` memories at most, the newest of those that are as near.
     """
     given = {
         "user_id": user_id,
@@ -153,6 +154,7 @@ def walk(
         "until": during[1],
         "depth": depth,
         "limit": limit,
+        "max_linked": max_linked,
     }
     with log.reading() as connection:
         return [(memory_id, int(hops)) for memory_id, hops in connection.execute(_WALK, given)]
@@ -160,7 +162,7 @@ def walk(
 
 def _facts(log: Log, statement: Select[Any], given: Mapping[str, Any]) -> list[Fact]:
     with log.reading() as connection:
-        return [Fact(**row) for row in connection.execute(statement, given).mappings()]
+        return [Fact(*row) for row in connection.execute(statement, given)]
 
 
 def _any_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
@@ -168,24 +170,25 @@ def _any_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
 
 
 def _walk() -> Select[Any]:
-    of_user = facts.c.user_id == bindparam("user_id")
     holds = and_(
         facts.c.holds,
         ~is_withdrawn(),
         facts.c.valid_from <= bindparam("until", type_=UtcMicros),
         or_(facts.c.invalid_at.is_(None), facts.c.invalid_at > bindparam("since", type_=UtcMicros)),
     )
-    reach = select(entities.c.id.label("entity_id"), literal(0).label("hops")).where(_any_of(entities.c.id, "start"))
+    is_narrow = entities.c.n_linked <= bindparam("max_linked", type_=Integer)
+    is_start = and_(_any_of(entities.c.id, "start"), entities.c.user_id == bindparam("user_id"), is_narrow)
+    reach = select(entities.c.id.label("entity_id"), literal(0).label("hops")).where(is_start)
     reached = reach.cte("reached", recursive=True)
     # Two joins, so that each has an index of its own.
     onward = [
         select(there, reached.c.hops + 1)
         .join(facts, here == reached.c.entity_id)
+        .join(entities, there == entities.c.id)
         .where(
-            of_user,
             reached.c.hops < bindparam("depth", type_=Integer) - 1,
-            there != "",
             there != bindparam("not_through"),
+            is_narrow,
             holds,
         )
         for here, there in ((facts.c.subject_id, facts.c.object_id), (facts.c.object_id, facts.c.subject_id))
@@ -194,25 +197,26 @@ def _walk() -> Select[Any]:
     some = select(reached.c.entity_id, reached.c.hops).limit(bindparam("limit", type_=Integer)).subquery()
     found = union_all(
         *(
-            select(facts.c.memory_id, some.c.hops).join(some, end == some.c.entity_id).where(of_user, holds)
+            select(facts.c.memory_id, some.c.hops).join(some, end == some.c.entity_id).where(holds)
             for end in (facts.c.subject_id, facts.c.object_id)
         )
     ).subquery()
     nearest = func.min(found.c.hops) + 1
-    return select(found.c.memory_id, nearest).group_by(found.c.memory_id).order_by(nearest, found.c.memory_id)
+    near = select(found.c.memory_id, nearest).group_by(found.c.memory_id)
+    return near.order_by(nearest, found.c.memory_id.desc()).limit(bindparam("limit", type_=Integer))
 
 
-# A search asks several of these. They are put together once: that takes longer than the answers.
+# A search asks several of these. They are put together once: that takes longer than the answers. None has a condition
+# on the user, whom an entity has already: SQLite would take the index of all their facts for it.
 _KEY = (
-    facts.c.user_id == bindparam("user_id"),
     _any_of(facts.c.subject_id, "subject_ids"),
     _any_of(facts.c.relation, "relations"),
 )
-_OF_KEY = select(facts).where(*_KEY, ~is_withdrawn()).order_by(facts.c.id)
-_OF_LABELS = select(facts).where(*_KEY, _any_of(facts.c.label, "labels"), ~is_withdrawn()).order_by(facts.c.id)
+_ROWS = select(*(facts.c[name] for name in Fact.__slots__))
+_OF_KEY = _ROWS.where(*_KEY, ~is_withdrawn()).order_by(facts.c.id)
+_OF_LABELS = _ROWS.where(*_KEY, _any_of(facts.c.label, "labels"), ~is_withdrawn()).order_by(facts.c.id)
 _ABOUT = (
-    select(facts)
-    .where(
+    _ROWS.where(
         _any_of(facts.c.object_id, "object_ids"),
         _any_of(facts.c.relation, "relations"),
         facts.c.holds,
@@ -221,8 +225,12 @@ _ABOUT = (
     .order_by(facts.c.id.desc())
     .limit(bindparam("limit", type_=Integer))
 )
-_FIRST_WORD = func.substr(facts.c.label, 1, func.instr(facts.c.label.concat(" "), " ") - 1)
-_LABELS = select(facts.c.label).where(*_KEY, _any_of(_FIRST_WORD, "words")).distinct()
+# "!" comes next after the space: what is the word or goes on after it. The words first, each with its place in the
+# index; SQLite would rather begin with all the facts.
+_LABELS = text(
+    "SELECT f.label FROM json_each(:words) w CROSS JOIN facts f WHERE f.subject_id IN :subject_ids"
+    " AND f.label != '' AND f.label >= w.value AND f.label < w.value || '!'"
+).bindparams(bindparam("subject_ids", expanding=True))
 _WALK = _walk()
 
 

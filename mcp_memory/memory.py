@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import add as adding
-from . import forget, inputs, rebuild, reembed, statements, verify
+from . import forget, inputs, questions, rebuild, reembed, statements, verify
 from . import rate as rating
 from . import search as searching
 from .backup import back_up
@@ -46,6 +46,7 @@ from .revising import Revising
 from .rewrite import Rewriting
 from .settings import Settings, load_settings
 from .stores import Stores, utc_now
+from .text import BASE_LANGUAGE
 from .turns import Turn
 
 
@@ -143,7 +144,8 @@ class LocalMemory(Revising, FactKeeping):
             # The first encoding and the first lemma cost more than all later ones.
             anything = Selection(self._owner, self._parts.clock())
             searching.search("warm up", anything, stores, self._settings, top_k=1, threshold=0.0)
-        statements.prepare({"en", *index.languages})
+            questions.prepare({BASE_LANGUAGE, *index.languages})
+        statements.prepare({BASE_LANGUAGE, *index.languages})
         stores.embedder.quicken()
         if self._parts.rewriter:
             self._parts.rewriter.prepare()

@@ -75,6 +75,11 @@ class Phrase:
         return replace(self, steps=self.steps[:-1], called="", is_new=False, is_former=False)
 
 
+def prepare_phrases(language: str) -> None:
+    """Compile the patterns of a language now: the first phrase would wait for that."""
+    grammar_of(language)
+
+
 def read_phrase(text: str, start: int, language: str) -> Phrase | None:
     """The phrase that begins at a place: one that ends in a noun of the vocabulary, or a name.
 

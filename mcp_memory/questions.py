@@ -10,7 +10,7 @@ from functools import cache
 import regex
 
 from .mentions import name_key
-from .phrases import LANGUAGES, Phrase, read_phrase
+from .phrases import LANGUAGES, Phrase, prepare_phrases, read_phrase
 from .question_words import FIRST_PERSON, SHARED, VERBS
 from .relation_words import NOUNS, POSSESSIVES
 from .text import detect_language, fold, normalise
@@ -59,6 +59,14 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
         is_shared = is_shared or found.is_shared
     words = frozenset(regex.findall(r"[\p{L}\p{N}]+", fold(normalise(plain))))
     return Asked(tuple(of.values()), tuple(paths.values()), words, is_shared)
+
+
+def prepare(languages: Collection[str]) -> None:
+    """Compile the patterns of some languages now: the first question would wait for that."""
+    for language in LANGUAGES:
+        if language in languages:
+            _grammar(language)
+            prepare_phrases(language)
 
 
 def _languages_of(text: str) -> Iterator[str]:

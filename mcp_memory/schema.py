@@ -327,8 +327,8 @@ def _facts_with_keys(connection: Connection) -> None:
         " coalesce(f.valid_from, m.observed_at, 0), f.invalid_at, coalesce(m.created_at, 0), f.closed_at, '', ''"
         " FROM facts_before f LEFT JOIN memories m ON m.id = f.memory_id",
         "DROP TABLE facts_before",
-        "CREATE INDEX facts_by_key ON facts (user_id, subject_id, relation, label)",
-        "CREATE INDEX facts_by_relation ON facts (user_id, relation, label)",
+        "CREATE INDEX facts_by_key ON facts (subject_id, relation, label)",
+        "CREATE INDEX facts_by_label ON facts (subject_id, label) WHERE label != ''",
         "CREATE INDEX facts_by_type ON facts (user_id, fact_type)",
         "CREATE INDEX facts_by_object ON facts (object_id, relation)",
         "CREATE INDEX facts_by_memory ON facts (memory_id)",
