@@ -1,6 +1,7 @@
 """What the facts say to a question: the value first, by alias and over two steps, for its time, and of nobody else."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
@@ -94,7 +95,9 @@ def test_a_boss_of_a_sister_is_reached_through_her(folder: SharedFolder) -> None
     assert values(memory, "who is my boss?") == ["Tom"]
 
 
-@pytest.mark.parametrize("question", ["what was my city in March?", "what was my city in march?", "where did I live last march?"])
+@pytest.mark.parametrize(
+    "question", ["what was my city in March?", "what was my city in march?", "where did I live last march?"]
+)
 def test_a_question_about_a_time_finds_what_was_so_then_and_hides_nothing_without_a_date(
     folder: SharedFolder, question: str
 ) -> None:
@@ -165,7 +168,9 @@ def test_what_can_not_be_seen_is_no_value_either(folder: SharedFolder) -> None:
 
 
 def test_the_walk_does_not_pass_through_the_user(folder: SharedFolder) -> None:
-    memory = told(folder, "My sister Eva lives in Graz", "My boss is Clara", "Clara lives in Porto", "Ida lives in Graz")
+    memory = told(
+        folder, "My sister Eva lives in Graz", "My boss is Clara", "Clara lives in Porto", "Ida lives in Graz"
+    )
     names = memory.stores.index_of(memory.user_id).names
     eva, user = names.by_key("eva"), names.by_key(USER_KEY)
     assert eva
@@ -183,7 +188,7 @@ def test_the_walk_does_not_pass_through_the_user(folder: SharedFolder) -> None:
 
 def test_a_walk_ends_after_its_steps_and_its_entities(folder: SharedFolder) -> None:
     names = ("Ben", "Kim", "Leo", "Ida", "Uwe")
-    memory = told(folder, *(f"{one}'s boss is {other}" for one, other in zip(names, names[1:], strict=False)))
+    memory = told(folder, *(f"{one}'s boss is {other}" for one, other in pairwise(names)))
     index = memory.stores.index_of(memory.user_id).names
     ben = index.by_key("ben")
     assert ben
