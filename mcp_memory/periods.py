@@ -13,7 +13,10 @@ from .text import detect_language
 from .written_dates import dates_in
 
 _DAY_END = time(23, 59, 59, 999999)
-_MONTH_BEFORE = r"(?:in|im|en|a|ad|au|mois de|nel|during|since|seit|desde|depuis|from|da|back in|em|early|late|mid-?|last|letzten|vergangenen|scorso)"
+_MONTH_BEFORE = (
+    r"(?:in|im|en|a|ad|au|mois de|nel|during|since|seit|desde|depuis|from|da|back in|em|early"
+    r"|late|mid-?|last|letzten|vergangenen|scorso)"
+)
 # Of these nothing but a time can follow before a month, whatever its name means elsewhere.
 _BEFORE_ANY = regex.compile(r"(?i)(?:in|during|since|early|late|last)\s")
 _YEAR = regex.compile(rf"(?i)\b{_MONTH_BEFORE}\s(?:l['’]?)?(?P<year>(?:19|20)\d\d)(?!\d|-\d)")

@@ -192,6 +192,12 @@ class OllamaServer:
             handler.cancel()
         await asyncio.gather(*self._handlers, return_exceptions=True)
         await server.wait_closed()
+        # One that was accepted while the server closed has no handler yet.
+        while late := self._handlers | (asyncio.all_tasks() - {asyncio.current_task()}):
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+            self._handlers -= late
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

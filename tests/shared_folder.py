@@ -4,6 +4,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from mcp_memory.embedder import Embedder
 from mcp_memory.memory import LocalMemory
@@ -42,11 +43,11 @@ def opened(embedder: Embedder) -> Iterator[SharedFolder]:
         assert memory.verify().differences == ()
 
 
-def found(memory: LocalMemory, question: str, **given: str) -> list[str]:
+def found(memory: LocalMemory, question: str, **given: Any) -> list[str]:
     """The texts that answer a question."""
     return [hit.memory.text for hit in memory.search(question, **given).hits]
 
 
-def values(memory: LocalMemory, question: str, **given: str) -> list[str]:
+def values(memory: LocalMemory, question: str, **given: Any) -> list[str]:
     """What was asked for by key."""
     return [fact.value for fact in memory.search(question, **given).facts]

@@ -38,7 +38,6 @@ USER, SISTER = "=user", "=user/sister"
         ("what is my favourite colour?", USER, "favourite"),
         ("where does Tom live?", "tom", "lives_in"),
         ("where does tom live?", "tom", "lives_in"),
-        ("dove abito?", USER, "lives_in"),
         ("what is Tom’s phone number?", "tom", "phone"),
     ],
 )
@@ -60,10 +59,17 @@ def test_where_somebody_works_is_no_question_for_others_who_do(question: str) ->
 @pytest.mark.parametrize(
     "question",
     [
-        "what is the weather like?", "how do I bake bread?", "what did we say about drift?", "tell me a joke", "",
-        "Where does Tom live?", "x" * 1000 + " where do I live?", "🏠?", "(((",
+        "what is the weather like?",
+        "how do I bake bread?",
+        "what did we say about drift?",
+        "tell me a joke",
+        "",
+        "Where does Tom live?",
+        "x" * 1000 + " where do I live?",
+        "🏠?",
+        "(((",
     ],
-)  # fmt: skip
+)
 def test_a_question_that_names_nobody_known_or_no_fact_asks_for_nothing(question: str) -> None:
     assert read_question(question).of == ()
 
@@ -71,11 +77,14 @@ def test_a_question_that_names_nobody_known_or_no_fact_asks_for_nothing(question
 @pytest.mark.parametrize(
     "question",
     [
-        "who works where my sister works?", "which of my customers share a billing unit?",
-        "wer arbeitet auch bei Acme?", "chi lavora dove lavora mia sorella?", "qui travaille où travaille ma sœur ?",
+        "who works where my sister works?",
+        "which of my customers share a billing unit?",
+        "wer arbeitet auch bei Acme?",
+        "chi lavora dove lavora mia sorella?",
+        "qui travaille où travaille ma sœur ?",
         "¿quién trabaja donde trabaja mi hermana?",
     ],
-)  # fmt: skip
+)
 def test_a_question_for_others_who_have_the_same(question: str) -> None:
     assert read_question(question).is_shared
 
@@ -91,11 +100,23 @@ def named(text: str, now: datetime = NOW) -> tuple[str, str] | None:
 @pytest.mark.parametrize(
     ("texts", "first", "last"),
     [
-        (("in March", "im März", "en marzo", "en mars", "a marzo", "in march", "March 2026", "last march"), "2026-03-01", "2026-03-31"),
+        (
+            ("in March", "im März", "en marzo", "en mars", "a marzo", "in march", "March 2026", "last march"),
+            "2026-03-01",
+            "2026-03-31",
+        ),
         (("in May", "im Mai", "en mayo", "en mai", "a maggio", "since may"), "2026-05-01", "2026-05-31"),
         (("in May 2024", "im Mai 2024", "en mayo de 2024", "en mai 2024", "a maggio 2024"), "2024-05-01", "2024-05-31"),
-        (("last year", "letztes Jahr", "el año pasado", "l'année dernière", "l'anno scorso"), "2025-01-01", "2025-12-31"),
-        (("last month", "letzten Monat", "el mes pasado", "le mois dernier", "il mese scorso"), "2026-10-01", "2026-10-31"),
+        (
+            ("last year", "letztes Jahr", "el año pasado", "l'année dernière", "l'anno scorso"),
+            "2025-01-01",
+            "2025-12-31",
+        ),
+        (
+            ("last month", "letzten Monat", "el mes pasado", "le mois dernier", "il mese scorso"),
+            "2026-10-01",
+            "2026-10-31",
+        ),
         (("yesterday", "gestern", "ayer", "ieri"), "2026-11-29", "2026-11-29"),
         (("in 2019", "since 2019", "seit 2019", "desde 2019", "depuis 2019"), "2019-01-01", "2019-12-31"),
         (("12 May 2026", "2026-05-12", "what happened on 12 May 2026?"), "2026-05-12", "2026-05-12"),
@@ -104,7 +125,7 @@ def named(text: str, now: datetime = NOW) -> tuple[str, str] | None:
         (("on 29 February 2024", "in February 2024")[:1], "2024-02-29", "2024-02-29"),
         (("in February 2024",), "2024-02-01", "2024-02-29"),
     ],
-)  # fmt: skip
+)
 def test_the_time_that_a_text_names(texts: tuple[str, ...], first: str, last: str) -> None:
     assert {text: named(text) for text in texts} == dict.fromkeys(texts, (first, last))
 
@@ -112,10 +133,21 @@ def test_the_time_that_a_text_names(texts: tuple[str, ...], first: str, last: st
 @pytest.mark.parametrize(
     "text",
     [
-        "may I go?", "what may I eat?", "we march on", "where did I march?", "who is April?", "room 2019", "in summer",
-        "al mar", "what happened between March and May?", "in 2019 and in 2020", "", "99999999", "2026-13-45",
+        "may I go?",
+        "what may I eat?",
+        "we march on",
+        "where did I march?",
+        "who is April?",
+        "room 2019",
+        "in summer",
+        "al mar",
+        "what happened between March and May?",
+        "in 2019 and in 2020",
+        "",
+        "99999999",
+        "2026-13-45",
     ],
-)  # fmt: skip
+)
 def test_words_that_name_no_time_or_several(text: str) -> None:
     assert named(text) is None
 

@@ -1,6 +1,7 @@
 """What the facts say to a question: the value first, by alias and over two steps, for its time, and of nobody else."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
@@ -187,7 +188,7 @@ def test_the_walk_does_not_pass_through_the_user(folder: SharedFolder) -> None:
 
 def test_a_walk_ends_after_its_steps_and_its_entities(folder: SharedFolder) -> None:
     names = ("Ben", "Kim", "Leo", "Ida", "Uwe")
-    memory = told(folder, *(f"{one}'s boss is {other}" for one, other in zip(names, names[1:], strict=False)))
+    memory = told(folder, *(f"{one}'s boss is {other}" for one, other in pairwise(names)))
     index = memory.stores.index_of(memory.user_id).names
     ben = index.by_key("ben")
     assert ben

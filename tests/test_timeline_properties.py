@@ -1,4 +1,4 @@
-"""Whatever is told, in whatever order: what a search may see equals what a naive replay says, and all can be undone.
+"""Whatever is told, in whatever order: what a search may see equals a naive replay, and all can be undone.
 
 The evaluator here knows nothing of the program: it reads its own table of what each text says.
 """
@@ -208,7 +208,7 @@ def recalled(memory: LocalMemory, question: str, selection: Selection) -> set[st
 
 @pytest.mark.slow
 @given(adds=ADDS, points=POINTS)
-@settings(max_examples=30, phases=WITHOUT_SHRINKING)
+@settings(max_examples=12, phases=WITHOUT_SHRINKING)
 def test_what_may_be_seen_at_any_time_of_the_world_and_of_the_record_equals_a_naive_replay(
     shared: tuple[LocalMemory, Clock], adds: list[tuple[str, int, int]], points: list[tuple[int | None, int | None]]
 ) -> None:
@@ -243,9 +243,18 @@ STEPS = st.lists(
 )
 
 
+def carried_out(memory: LocalMemory, step: str, number: int, text: str, changes: list[str]) -> list[str]:
+    """One step of a random sequence; the id of its change, if it made one."""
+    if step != "add":
+        return carry_out(memory, step, number, text, changes)
+    [receipt] = memory.add(text, infer=False, observed_at=DAY + timedelta(days=number)).results
+    # What an add has ended may tell of it as well.
+    return [memory.history(receipt.id).entries[0].change_id] if receipt.status in ("added", "replaced") else []
+
+
 @pytest.mark.slow
 @given(steps=STEPS)
-@settings(max_examples=12, phases=WITHOUT_SHRINKING)
+@settings(max_examples=6, phases=WITHOUT_SHRINKING)
 def test_undoing_everything_in_reverse_leaves_no_memory_no_name_and_no_fact(
     shared: tuple[LocalMemory, Clock], steps: list[tuple[str, int, str]]
 ) -> None:
@@ -254,7 +263,7 @@ def test_undoing_everything_in_reverse_leaves_no_memory_no_name_and_no_fact(
     changes: list[str] = []
     for step, number, text in steps:
         clock.advance(hours=1)
-        changes += carry_out(memory, step, number, text, changes)
+        changes += carried_out(memory, step, number, text, changes)
     at_the_end, index = rows(memory), in_memory(memory)
     undone = [memory.undo(change).change_id for change in reversed(changes)]
     assert {record.state for record in memory.list(states=STATES)} <= {"deleted"}
