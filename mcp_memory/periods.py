@@ -10,7 +10,7 @@ import regex
 from .date_words import CAPITALISED_ONLY, LANGUAGES
 from .dates import resolve
 from .text import detect_language
-from .written_dates import dates_in
+from .written_dates import dates_in, month_numbers
 
 _DAY_END = time(23, 59, 59, 999999)
 _MONTH_BEFORE = (
@@ -72,7 +72,7 @@ def _bare(text: str, now: datetime) -> list[Period]:
         is_sure = name[0].isupper() or match.group("year") or _BEFORE_ANY.match(match.group())
         if name.lower() in CAPITALISED_ONLY and not is_sure:
             continue
-        month = _month_numbers()[name.lower()]
+        month = month_numbers()[name.lower()]
         year = int(match.group("year") or now.year)
         spans.append(_of_month(year, month))
     if not spans:
@@ -122,28 +122,18 @@ def _not_after(span: Period, today: date) -> Period:
     return _days(earlier, earlier + (last - first))
 
 
-@cache
-def _month_numbers() -> dict[str, int]:
-    return {
-        name: place
-        for words in LANGUAGES.values()
-        for place, names in enumerate(words.months.split(), 1)
-        for name in names.split("|")
-    }
-
-
 _WRITTEN_YEAR = regex.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 @cache
 def _month_name() -> regex.Pattern[str]:
-    names = "|".join(sorted(_month_numbers(), key=len, reverse=True))
+    names = "|".join(sorted(month_numbers(), key=len, reverse=True))
     return regex.compile(rf"(?i)\b(?:{names})\b")
 
 
 @cache
 def _months() -> regex.Pattern[str]:
-    names = "|".join(sorted(_month_numbers(), key=len, reverse=True))
+    names = "|".join(sorted(month_numbers(), key=len, reverse=True))
     return regex.compile(
         rf"(?i)(?:\b{_MONTH_BEFORE}\s)(?P<month>{names})\b(?:,?\s(?:of\s|de\s|del\s)?(?P<year>\d{{4}})(?!\d))?"
         rf"|\b(?P<month>{names})\s(?:of\s|de\s|del\s)?(?P<year>\d{{4}})(?!\d)"

@@ -8,10 +8,10 @@ from functools import cache
 
 import regex
 
-from .relation_words import FORMER, NEW, NOUNS, PARENTS, PLAIN, POSSESSIVES
+from .relation_words import FORMER, NEW, PARENTS, PLAIN, POSSESSIVES
 from .statement_words import STATEMENT_WORDS
 from .text import fold
-from .vocabulary import nouns
+from .vocabulary import noun_pattern
 
 _PARTICLES = r"(?:of|the|de|del|della|da|di|do|dos|von|van|der|den|la|le|al|bin|du|zu|am|&|and der)"
 CAPITALISED = r"(?:\p{Lu}|\p{N}*\p{Ll}?\p{Lu})[\p{L}\p{M}\p{N}]*+(?:[’'&.+-](?!s\b)[\p{L}\p{M}\p{N}]++)*+"
@@ -51,9 +51,7 @@ def words_of(alternatives: str) -> str:
 def grammar_of(language: str) -> PhraseGrammar:
     """The patterns of a language of `STATEMENT_WORDS`."""
     words = STATEMENT_WORDS[language]
-    raw = {noun.replace("_", " ") for row in NOUNS[language].values() for noun in row.split()}
-    noun = "|".join(map(regex.escape, sorted(raw | set(nouns(language)), key=len, reverse=True)))
-    noun = rf"(?P<noun>{noun})\b(?![-’'](?!s\b))"
+    noun = rf"(?P<noun>{noun_pattern(language)})\b(?![-’'](?!s\b))"
     known = words_of(f"{NEW[language]} {FORMER[language]}")
     adjectives = rf"(?P<adjectives>(?:(?:{known}|\p{{Ll}}{{3,}}) ){{0,2}}?)"
     mine = rf"(?:{words_of(POSSESSIVES[language])})"

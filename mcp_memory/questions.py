@@ -12,9 +12,9 @@ import regex
 from .mentions import name_key
 from .phrases import LANGUAGES, Phrase, prepare_phrases, read_phrase
 from .question_words import FIRST_PERSON, SHARED, VERBS
-from .relation_words import NOUNS, POSSESSIVES
+from .relation_words import POSSESSIVES
 from .text import detect_language, fold, normalise
-from .vocabulary import nouns, relation_of
+from .vocabulary import noun_pattern, relation_of
 
 # A question is short: what is longer is a text.
 _MAX_CHARS = 300
@@ -143,14 +143,12 @@ _ASKED = regex.compile(
 
 @cache
 def _grammar(language: str) -> _Grammar:
-    raw = {noun.replace("_", " ") for row in NOUNS[language].values() for noun in row.split()}
-    noun = "|".join(map(regex.escape, sorted(raw | set(nouns(language)), key=len, reverse=True)))
     mine = "|".join(POSSESSIVES[language].split())
     return _Grammar(
         sign=_compiled(rf"(?<![\p{{L}}'])(?:{mine}|{_SIGNS[language]})(?!\p{{L}})"),
         starts=_compiled(rf"(?<![\p{{L}}'])(?:(?:{mine}|der|die|das|el|la|le|l'|il|lo|the)(?=\W)|(?-i:\p{{Lu}}))"),
         verbs=tuple((relation, _compiled(pattern)) for relation, pattern in VERBS[language].items()),
-        noun=_compiled(rf"(?<!\p{{L}})(?:{noun})(?!\p{{L}})"),
+        noun=_compiled(rf"(?<!\p{{L}})(?:{noun_pattern(language)})(?!\p{{L}})"),
         mine=_compiled(rf"(?<![\p{{L}}'])(?:{mine})(?=\W)"),
         first_person=_compiled(FIRST_PERSON[language]),
         shared=_compiled(SHARED[language]),

@@ -9,7 +9,7 @@ import regex
 
 from .date_words import LANGUAGES as LANGUAGE_DATES
 from .phrase_grammar import NAME
-from .relation_words import NOUNS, POSSESSIVES
+from .relation_words import POSSESSIVES
 from .statement_words import (
     BEFORE_TIMES,
     FAVOURITES,
@@ -23,7 +23,7 @@ from .statement_words import (
     TRADE_ENDINGS,
 )
 from .text import fold
-from .vocabulary import nouns
+from .vocabulary import noun_pattern
 
 How = Literal["is", "begins", "ends"]
 _PHONE = r"\+?\(?\d[\d\s()/.-]{4,}\d"
@@ -143,11 +143,9 @@ def grammar_of(language: str) -> StatementGrammar:
     pronoun = rf"(?:{PRONOUNS[language]})(?=\s|')"
     another = rf"(?:{articles})?(?-i:\p{{Lu}}\p{{L}}+)"
     joint = rf"\s*(?:[,;–—]|\s-\s|\.\.\.|…)\s*(?:{words.joins}\s)?|\s{words.joins}\s"
-    alternatives = "|".join(map(regex.escape, sorted(nouns(language), key=len, reverse=True)))
-    raw_nouns = _raw_nouns(language)
     # The noun of what is new, and what leads on from it to what it is.
     new_noun = (
-        rf"(?P<noun>{raw_nouns}|{alternatives})s?\b\s*(?:as well|too|now|jetzt|ahora|adesso|maintenant)?\s*[,:–—-]?\s*"
+        rf"(?P<noun>{noun_pattern(language)})s?\b\s*(?:as well|too|now|jetzt|ahora|adesso|maintenant)?\s*[,:–—-]?\s*"
         rf"(?:(?:{LEADS_ON})\s)?"
     )
     end = (
@@ -218,11 +216,6 @@ def _rows(text: str, macros: dict[str, str]) -> Iterator[Row]:
             _compiled(f"(?:{first})"),
             _compiled(rf"\s?(?:{third})" if third else r"(?!)"),
         )
-
-
-def _raw_nouns(language: str) -> str:
-    raw = {noun.replace("_", " ") for row in NOUNS[language].values() for noun in row.split()}
-    return "|".join(map(regex.escape, sorted(raw, key=len, reverse=True)))
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:

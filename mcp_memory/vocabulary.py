@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+import regex
+
 from .records import FactType
 from .relation_words import NOUNS
 from .text import fold, normalise
@@ -113,9 +115,10 @@ def relation_of(word: str, language: str = "") -> Relation | None:
 
 
 @cache
-def nouns(language: str) -> tuple[str, ...]:
-    """The nouns of a language that name relations, folded, the longest first."""
-    return tuple(sorted(_by_noun(language), key=len, reverse=True))
+def noun_pattern(language: str) -> str:
+    """The nouns of a language that name relations, as one expression: as written and without accents, longest first."""
+    raw = {noun.replace("_", " ") for row in NOUNS[language].values() for noun in row.split()}
+    return "|".join(map(regex.escape, sorted(raw | set(_by_noun(language)), key=len, reverse=True)))
 
 
 @cache

@@ -50,7 +50,7 @@ def dates_in(text: str) -> frozenset[str]:
     ['2026-03-13', '2026-03-14']
     """
     found = {m.group() for m in _ISO_DATE.finditer(text)}
-    numbers = _month_numbers()
+    numbers = month_numbers()
     for match in _written().finditer(text):
         month = numbers[match["month"].lower()]
         day = f"-{int(match['day']):02}" if match["day"] else ""
@@ -76,7 +76,8 @@ def _is_date(iso: str) -> bool:
 
 
 @cache
-def _month_numbers() -> dict[str, int]:
+def month_numbers() -> dict[str, int]:
+    """The number of a month, 1 to 12, by its name in any language."""
     return {
         name: place
         for words in LANGUAGES.values()
@@ -88,7 +89,7 @@ def _month_numbers() -> dict[str, int]:
 @cache
 def _written() -> regex.Pattern[str]:
     """Dates with a month's name and a year, in any language's order."""
-    names = "|".join(sorted(_month_numbers(), key=len, reverse=True))
+    names = "|".join(sorted(month_numbers(), key=len, reverse=True))
     month, day, year = rf"(?P<month>{names})", rf"(?P<day>{DAY}){ORDINAL}", r"(?P<year>\d{4})(?!\d)"
     of = r"(?:(?:of|de|del|di)[ ])?"
     return compiled(
