@@ -130,9 +130,9 @@ def _look(change_id: str, owner: Owner, stores: Stores) -> _Before:
         trail.links_of(log, memory_ids),
         touches,
     )
-    stand_ins = _stand_ins(before, owner, stores)
+    same = _same_names(before, owner, stores)
     for event in events:
-        if not _is_as_left(event, before, stand_ins):
+        if not _is_as_left(event, before, same):
             raise _conflict(event, before)
     return before
 
@@ -192,16 +192,27 @@ def _conflict(event: Event, before: _Before) -> ConflictError:
 
 def _stand_ins(before: _Before, owner: Owner, stores: Stores) -> dict[str, str]:
     """For entities of a change that are gone: those that bear their names now."""
-    named: set[str] = set()
-    for event in before.events:
-        for row in (event.before, event.after):
-            named |= _named_in(row) if row else set()
-    gone = named - trail.present_entities(stores.log, named).keys()
-    if not gone:
-        return {}
-    keys = {identifier: told["name_key"] for identifier, told in trail.last_entities(stores.log, gone).items()}
+    keys = _keys_of_gone(_named_by(before.events), stores)
     bearers = trail.bearers(stores.log, owner.user_id, set(keys.values()))
     return {identifier: bearers[key] for identifier, key in keys.items() if key in bearers}
+
+
+def _same_names(before: _Before, owner: Owner, stores: Stores) -> dict[str, str]:
+    """The same for comparing: of those whose name nobody bears now, two that bore one name are one as well."""
+    now = {each for fact in before.facts.values() for each in (fact.subject_id, fact.object_id) if each}
+    now |= {entity_id for ids in before.links.values() for entity_id in ids}
+    keys = _keys_of_gone(_named_by(before.events) | now, stores)
+    bearers = trail.bearers(stores.log, owner.user_id, set(keys.values()))
+    return {identifier: bearers.get(key, f"gone: {key}") for identifier, key in keys.items()}
+
+
+def _keys_of_gone(entity_ids: set[str], stores: Stores) -> dict[str, str]:
+    gone = entity_ids - trail.present_entities(stores.log, entity_ids).keys()
+    return {identifier: told["name_key"] for identifier, told in trail.last_entities(stores.log, gone).items()}
+
+
+def _named_by(events: Sequence[Event]) -> set[str]:
+    return {named for event in events for row in (event.before, event.after) if row for named in _named_in(row)}
 
 
 def _named_in(row: Mapping[str, Any]) -> set[str]:

@@ -8,9 +8,10 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
@@ -243,6 +244,15 @@ STEPS = st.lists(
 )
 
 
+def rows_in_force(memory: LocalMemory) -> dict[str, list[dict[str, Any]]]:
+    """All rows; of what is withdrawn the names may be others, which bear the same name and have come since."""
+    found = rows(memory)
+    for fact in found["facts"]:
+        if fact["closed_at"] and not fact["invalid_at"]:
+            fact |= {"subject_id": "", "object_id": ""}
+    return found
+
+
 def carried_out(memory: LocalMemory, step: str, number: int, text: str, changes: list[str]) -> list[str]:
     """One step of a random sequence; the id of its change, if it made one."""
     if step != "add":
@@ -252,6 +262,11 @@ def carried_out(memory: LocalMemory, step: str, number: int, text: str, changes:
     return [memory.history(receipt.id).entries[0].change_id] if receipt.status in ("added", "replaced") else []
 
 
+# Names that went with the facts of a corrected text came back under another id, and went again.
+@example(
+    [("add", 0, "I live in Graz and I work at Bosch"), ("update", 0, "I left Berlin"),
+     ("add", 8, "I live in Graz and I work at Bosch"), ("undo", 1, "")]
+)  # fmt: skip
 @pytest.mark.slow
 @given(steps=STEPS)
 @settings(max_examples=6, phases=WITHOUT_SHRINKING)
@@ -264,7 +279,7 @@ def test_undoing_everything_in_reverse_leaves_no_memory_no_name_and_no_fact(
     for step, number, text in steps:
         clock.advance(hours=1)
         changes += carried_out(memory, step, number, text, changes)
-    at_the_end, index = rows(memory), in_memory(memory)
+    at_the_end, index = rows_in_force(memory), in_memory(memory)
     undone = [memory.undo(change).change_id for change in reversed(changes)]
     assert {record.state for record in memory.list(states=STATES)} <= {"deleted"}
     with memory.stores.log.reading() as connection:
@@ -272,5 +287,5 @@ def test_undoing_everything_in_reverse_leaves_no_memory_no_name_and_no_fact(
     assert memory.stores.log.get_entities(memory.user_id) == []
     for change in reversed(undone):
         memory.undo(change)
-    assert rows(memory) == at_the_end
+    assert rows_in_force(memory) == at_the_end
     assert in_memory(memory) == index
