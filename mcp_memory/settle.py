@@ -82,8 +82,11 @@ def settle(
         names = names or _Names(stores, withdrawn[0].user_id, ())
         for fact in withdrawn:
             keys[(names.same_as(fact.subject_id), fact.relation, fact.label)] = None
+    user_id = withdrawn[0].user_id if withdrawn else next(iter(memories.values())).user_id if memories else ""
     for subject_ids, relation, label in keys:
-        of_key = [fact for fact in facts_of_key(stores.log, subject_ids, (relation,), label) if fact.id not in gone]
+        of_key = [
+            fact for fact in facts_of_key(stores.log, user_id, subject_ids, (relation,), label) if fact.id not in gone
+        ]
         new = [
             fact
             for fact in work.changed.values()
@@ -101,7 +104,7 @@ def _fact(claim: Claim, memory: Memory, names: "_Names", stores: Stores, now: da
         return None
     relation = claim.relations[0]
     if len(claim.relations) > 1:
-        open_ = facts_of_key(stores.log, names.same_as(subject_id), claim.relations)
+        open_ = facts_of_key(stores.log, memory.user_id, names.same_as(subject_id), claim.relations)
         meant = {fact.relation for fact in open_ if fact.holds and same_value(fact.object_key, claim.object_key)}
         if len(meant) != 1:
             return None
@@ -154,7 +157,7 @@ class _Names:
         owner, _, role = key.rpartition("/")
         if not owner or role not in RELATIONS:
             return own
-        holders = facts_of_key(self._stores.log, self._owners(owner), (role,))
+        holders = facts_of_key(self._stores.log, self._user_id, self._owners(owner), (role,))
         named = {fact.object_id for fact in holders if fact.holds and not fact.closed_at and fact.object_id}
         return named.pop() if len(named) == 1 else own
 
