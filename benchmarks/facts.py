@@ -37,7 +37,7 @@ from mcp_memory.memory import LocalMemory
 from mcp_memory.mentions import name_key
 from mcp_memory.phrases import USER_KEY
 from mcp_memory.questions import read_question
-from mcp_memory.recall import MAX_LINKED, WALK_LIMIT, recall
+from mcp_memory.recall import WALK_LIMIT, recall
 from mcp_memory.records import Selection
 
 N_ROUNDS, N_REPEATS = 5, 20
@@ -135,7 +135,6 @@ class Recalling:
                 (NOW, NOW),
                 depth,
                 WALK_LIMIT,
-                MAX_LINKED,
             )
             for name in names
         ]

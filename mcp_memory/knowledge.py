@@ -15,6 +15,7 @@ from sqlalchemy import (
     bindparam,
     func,
     literal,
+    literal_column,
     or_,
     select,
     text,
@@ -29,6 +30,9 @@ from .reports import Counted, FactAudit
 from .schema import UtcMicros, entities, events, facts, profiles
 from .schema import former_validity as former
 from .vocabulary import OTHER
+
+# What more memories name leads everywhere, and says little: `score.entity` has fallen to a tenth there.
+MAX_LINKED = 100
 
 
 def facts_of_memories(log: Log, memory_ids: Sequence[str]) -> dict[str, list[Fact]]:
@@ -94,23 +98,23 @@ def audit_of(log: Log, user_id: str) -> FactAudit:
 
 
 def facts_of_key(
-    log: Log, subject_ids: Collection[str], relations: Collection[str], label: str | None = None
+    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], label: str | None = None
 ) -> list[Fact]:
-    """Facts of some subjects and relations, and of one label where one is given; ended ones too, oldest first.
+    """A user's facts of some subjects and relations, and of one label where one is given; ended ones too, oldest first.
 
     Those that were withdrawn are left out: nobody says them any more.
     """
-    given = {"subject_ids": list(subject_ids), "relations": list(relations)}
+    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
     if label is None:
         return _facts(log, _OF_KEY, given)
     return _facts(log, _OF_LABELS, given | {"labels": [label]})
 
 
 def facts_of_labels(
-    log: Log, subject_ids: Collection[str], relations: Collection[str], labels: Collection[str]
+    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], labels: Collection[str]
 ) -> list[Fact]:
     """What `facts_of_key` gives, as far as it has one of some labels."""
-    given = {"subject_ids": list(subject_ids), "relations": list(relations)}
+    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
     return _facts(log, _OF_LABELS, given | {"labels": list(labels)})
 
 
@@ -137,14 +141,13 @@ def walk(
     during: tuple[datetime, datetime],
     depth: int,
     limit: int,
-    max_linked: int,
 ) -> list[tuple[str, int]]:
     """(memory_id, hops) of the memories whose facts lead away from some entities, the nearest first.
 
     A fact leads both ways, from its subject to its object and back, but not through the entity `not_through`, which
-    everything is about, nor through one that more than `max_linked` memories name: that says little, and leads
-    everywhere. Only facts that held at some time of `during` count. It ends after `depth` steps or `limit`
-    entities, and gives `limit` memories at most, the newest of those that are as near.
+    everything is about, nor through one that more than `MAX_LINKED` memories name. Only facts that held at some time
+    of `during` count. It ends after `depth` steps or `limit` entities, and gives `limit` memories at most, the newest
+    of those that are as near.
     """
     given = {
         "user_id": user_id,
@@ -154,7 +157,6 @@ def walk(
         "until": during[1],
         "depth": depth,
         "limit": limit,
-        "max_linked": max_linked,
     }
     with log.reading() as connection:
         return [(memory_id, int(hops)) for memory_id, hops in connection.execute(_WALK, given)]
@@ -176,7 +178,7 @@ def _walk() -> Select[Any]:
         facts.c.valid_from <= bindparam("until", type_=UtcMicros),
         or_(facts.c.invalid_at.is_(None), facts.c.invalid_at > bindparam("since", type_=UtcMicros)),
     )
-    is_narrow = entities.c.n_linked <= bindparam("max_linked", type_=Integer)
+    is_narrow = entities.c.n_linked <= MAX_LINKED
     is_start = and_(_any_of(entities.c.id, "start"), entities.c.user_id == bindparam("user_id"), is_narrow)
     reach = select(entities.c.id.label("entity_id"), literal(0).label("hops")).where(is_start)
     reached = reach.cte("reached", recursive=True)
@@ -206,9 +208,10 @@ def _walk() -> Select[Any]:
     return near.order_by(nearest, found.c.memory_id.desc()).limit(bindparam("limit", type_=Integer))
 
 
-# A search asks several of these. They are put together once: that takes longer than the answers. None has a condition
-# on the user, whom an entity has already: SQLite would take the index of all their facts for it.
+# A search asks several of these. They are put together once: that takes longer than the answers.
 _KEY = (
+    # The sign keeps SQLite from the index of all facts of a user.
+    literal_column("+facts.user_id") == bindparam("user_id"),
     _any_of(facts.c.subject_id, "subject_ids"),
     _any_of(facts.c.relation, "relations"),
 )

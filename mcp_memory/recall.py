@@ -26,8 +26,6 @@ MAX_VALUES = 5
 WALK_DEPTH = 2
 # Nodes that a walk visits at most: what is linked to more says little.
 WALK_LIMIT = 300
-# What more memories name leads everywhere; `score.entity` has fallen to a tenth there.
-MAX_LINKED = 100
 # A walk begins at so many at most: who asks of more of them means them all, and nobody.
 _MAX_STARTS = 20
 # Of those who have the same as somebody so many are found, the newest: a search shows fewer.
@@ -138,7 +136,7 @@ class _Recall:
 
     def _by_key(self, whom: Phrase, relation: str) -> None:
         nodes = self._whom(whom)
-        known = facts_of_key(self._log, nodes, (relation,)) if nodes else []
+        known = facts_of_key(self._log, self._user_id, nodes, (relation,)) if nodes else []
         facts = self._holding(known)
         if self._period and facts:
             # Something else was so then: what began only later is no answer.
@@ -156,7 +154,7 @@ class _Recall:
             if label and set(label.split()) <= self._asked.words
         }
         if labels:
-            facts = self._holding(facts_of_labels(self._log, nodes, _LABELLED, labels))
+            facts = self._holding(facts_of_labels(self._log, self._user_id, nodes, _LABELLED, labels))
             self._answer([(fact, 1.0) for fact in facts], nodes)
 
     def _by_words(self, facts: Sequence[Fact]) -> list[tuple[Fact, float]]:
@@ -208,16 +206,14 @@ class _Recall:
             return
         through = user.id if user else ""
         moments = (self._during.start, self._during.end)
-        found = walk(
-            self._log, self._user_id, start[:_MAX_STARTS], through, moments, WALK_DEPTH, WALK_LIMIT, MAX_LINKED
-        )
+        found = walk(self._log, self._user_id, start[:_MAX_STARTS], through, moments, WALK_DEPTH, WALK_LIMIT)
         for memory_id, hops in found:
             self._raise(memory_id, score.walked(hops))
 
     # Time
 
     def _facts_of(self, nodes: Sequence[str], relations: Sequence[str]) -> list[Fact]:
-        return self._holding(facts_of_key(self._log, nodes, relations)) if nodes else []
+        return self._holding(facts_of_key(self._log, self._user_id, nodes, relations)) if nodes else []
 
     def _holding(self, facts: Iterable[Fact]) -> list[Fact]:
         """The facts that hold at some time of the period, newest first, by what was known then."""

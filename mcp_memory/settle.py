@@ -82,7 +82,7 @@ def settle(
     concerned = (*work.changed.values(), *withdrawn)
     keys = {(names.same_as(fact.subject_id), fact.relation, fact.label) for fact in concerned}
     for subject_ids, relation, label in sorted(keys, key=lambda key: (sorted(key[0]), key[1], key[2])):
-        known_facts = facts_of_key(stores.log, subject_ids, (relation,), label)
+        known_facts = facts_of_key(stores.log, user_id, subject_ids, (relation,), label)
         of_key = {fact.id: fact for fact in known_facts if fact.id not in gone}
         of_key |= {
             fact.id: fact
@@ -107,7 +107,7 @@ def _facts(
         return
     relations = claim.relations
     if len(relations) > 1:
-        known = facts_of_key(stores.log, names.same_as(subject_id), relations)
+        known = facts_of_key(stores.log, memory.user_id, names.same_as(subject_id), relations)
         meant = {fact.relation for fact in known if fact.holds and same_value(fact.object_key, claim.object_key)}
         if len(meant) > 1:
             return

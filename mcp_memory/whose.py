@@ -38,7 +38,7 @@ class Referents:
         if not owner or role not in RELATIONS:
             return own
         owner_id = self.whom(owner, at) or self.whom(owner.removeprefix("="), at)
-        holders = facts_of_key(self._log, [owner_id], (role,)) if owner_id else []
+        holders = facts_of_key(self._log, self._user_id, [owner_id], (role,)) if owner_id else []
         named = {fact.object_id for fact in holders if _holds_at(fact, at) and fact.object_id}
         return named.pop() if len(named) == 1 else own
 
@@ -67,13 +67,13 @@ class Referents:
             relation = RELATIONS.get(role)
             if relation is None or relation.is_single:
                 continue
-            holders = facts_of_key(self._log, [owner], (role,)) if owner else []
+            holders = facts_of_key(self._log, self._user_id, [owner], (role,)) if owner else []
             if relation.fact_type != "family" or len({fact.object_id for fact in holders if fact.holds}) > 1:
                 return True
         return False
 
     def _is_first(self, fact: Fact, same: set[str]) -> bool:
-        holders = facts_of_key(self._log, [fact.subject_id], (fact.relation,))
+        holders = facts_of_key(self._log, self._user_id, [fact.subject_id], (fact.relation,))
         named = [holder for holder in holders if holder.holds and holder.object_id]
         return min(named, key=lambda holder: (holder.valid_from, holder.id)).object_id in same
 

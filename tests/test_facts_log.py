@@ -119,7 +119,7 @@ def test_facts_of_an_earlier_schema_keep_their_words_their_times_and_their_event
         assert [fact.object for fact in facts_of_types(log, "ana", ["home", "likes"])] == ["Graz"]
         # What was withdrawn is kept as well, and is nobody's word.
         assert [fact.object for fact in facts_of_memories(log, ["gone"])["gone"]] == ["Tea"]
-        assert {fact.id for fact in facts_of_key(log, ["0000000000n1"], ["other"])} == {
+        assert {fact.id for fact in facts_of_key(log, "ana", ["0000000000n1"], ["other"])} == {
             "0000000000f1",
             "0000000000f2",
         }
@@ -168,7 +168,7 @@ def test_what_a_language_model_tells_of_every_certain_claim_takes_the_place_of_t
     memory.settle()
     user = memory.stores.index_of("ana").names.by_key(USER_KEY)
     assert user
-    known = facts_of_key(memory.stores.log, [user.id], ["lives_in"])
+    known = facts_of_key(memory.stores.log, "ana", [user.id], ["lives_in"])
     assert [(fact.object, fact.source) for fact in known] == [("Graz", "text")]
 
 

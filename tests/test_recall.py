@@ -176,13 +176,13 @@ def test_the_walk_does_not_pass_through_the_user(folder: SharedFolder) -> None:
     assert eva
     assert user
     during = (folder.clock(), folder.clock())
-    reached = walk(memory.stores.log, memory.user_id, [eva.id], user.id, during, 3, 300, 100)
+    reached = walk(memory.stores.log, memory.user_id, [eva.id], user.id, during, 3, 300)
     of_memories = memory.stores.log.get_memories([memory_id for memory_id, _ in reached])
     assert [(of_memories[memory_id].text, hops) for memory_id, hops in reached] == [
         ("My sister Eva lives in Graz", 1), ("Ida lives in Graz", 2)
     ]  # fmt: skip
     # Without that limit all that is about the user would be near.
-    passing = walk(memory.stores.log, memory.user_id, [eva.id], "", during, 3, 300, 100)
+    passing = walk(memory.stores.log, memory.user_id, [eva.id], "", during, 3, 300)
     assert "My boss is Clara" in {memory.get(memory_id).text for memory_id, _ in passing}
 
 
@@ -194,11 +194,11 @@ def test_a_walk_ends_after_its_steps_and_its_entities(folder: SharedFolder) -> N
     assert ben
     during = (folder.clock(), folder.clock())
     hops = [
-        [n for _, n in walk(memory.stores.log, memory.user_id, [ben.id], "", during, depth, 300, 100)]
+        [n for _, n in walk(memory.stores.log, memory.user_id, [ben.id], "", during, depth, 300)]
         for depth in (1, 2, 3)
     ]
     assert hops == [[1], [1, 2], [1, 2, 3]]
-    assert len(walk(memory.stores.log, memory.user_id, [ben.id], "", during, 3, 1, 100)) == 1
+    assert len(walk(memory.stores.log, memory.user_id, [ben.id], "", during, 3, 1)) == 1
 
 
 @pytest.mark.parametrize("text", ["The user is happy", "I told the user about the user", "USER: hello", "=user"])
