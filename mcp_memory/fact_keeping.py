@@ -2,6 +2,8 @@
 
 import builtins
 
+import regex
+
 from . import add as adding
 from . import inputs
 from .claims import claim_by_hand
@@ -13,6 +15,7 @@ from .reports import FactAudit
 from .turns import Turn
 
 MAX_FACTS = 1000
+_UNPRINTED = regex.compile(r"\p{C}+")
 
 
 class FactKeeping:
@@ -33,9 +36,8 @@ class FactKeeping:
         """
         if not 1 <= limit <= MAX_FACTS:
             raise InvalidInputError(f"limit {limit} is not in 1..{MAX_FACTS}", hint=f"use 1 to {MAX_FACTS}")
-        return facts_of_user(
-            self._parts.stores.log, self._owner.user_id, of=of, relation=relation, with_ended=ended, limit=limit
-        )
+        log, user_id, now = self._parts.stores.log, self._owner.user_id, self._parts.clock()
+        return facts_of_user(log, user_id, now, of=of, relation=relation, with_ended=ended, limit=limit)
 
     def audit_facts(self) -> FactAudit:
         """How many facts there are of each relation, and under which labels those that no relation fits."""
@@ -54,12 +56,13 @@ class FactKeeping:
         """
         now = self._parts.clock()
         begun = inputs.moment("since", since) or now
+        subject, relation, value = (" ".join(_UNPRINTED.sub(" ", part).split()) for part in (subject, relation, value))
         parts = {"subject": subject, "relation": relation, "value": value}
         for name, given in parts.items():
-            if not given.strip():
+            if not given:
                 raise InvalidInputError(f"the {name} is empty", hint="give subject, relation and value")
             inputs.short(name, given)
-        claim, statement = claim_by_hand(subject.strip(), relation.strip(), value.strip(), begun)
+        claim, statement = claim_by_hand(subject, relation, value, begun)
         episode = Episode(
             id=self._parts.next_id(now),
             owner=self._owner,

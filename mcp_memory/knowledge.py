@@ -27,7 +27,7 @@ from .changes import batches, is_withdrawn
 from .log import Log
 from .records import SIGHTINGS, Fact, Profile
 from .reports import Counted, FactAudit
-from .schema import UtcMicros, entities, events, facts, profiles
+from .schema import UtcMicros, entities, events, facts, memories, profiles
 from .schema import former_validity as former
 from .vocabulary import OTHER
 
@@ -61,11 +61,22 @@ def facts_of_types(log: Log, user_id: str, fact_types: Collection[str]) -> list[
         return [Fact(**row) for row in rows.mappings()]
 
 
-def facts_of_user(log: Log, user_id: str, *, of: str, relation: str, with_ended: bool, limit: int) -> list[Fact]:
-    """A user's facts, newest first, those in force or ended ones too; of one relation and of subjects named so."""
+def facts_of_user(
+    log: Log, user_id: str, now: datetime, *, of: str, relation: str, with_ended: bool, limit: int
+) -> list[Fact]:
+    """A user's facts, newest first, those in force or ended ones too; of one relation and of subjects named so.
+
+    A fact of a memory that has expired is in force no more, and neither is one that begins later.
+    """
     wanted = [facts.c.user_id == user_id, ~is_withdrawn()]
     if not with_ended:
-        wanted += [facts.c.closed_at.is_(None), facts.c.holds]
+        lasts = or_(memories.c.expires_at.is_(None), memories.c.expires_at > now)
+        wanted += [
+            facts.c.holds,
+            facts.c.valid_from <= now,
+            or_(facts.c.invalid_at.is_(None), facts.c.invalid_at > now),
+            facts.c.memory_id.in_(select(memories.c.id).where(memories.c.user_id == user_id, lasts)),
+        ]
     if relation:
         wanted.append(facts.c.relation == relation)
     if of:

@@ -14,7 +14,7 @@ from .written_dates import dates_in, month_numbers
 
 _DAY_END = time(23, 59, 59, 999999)
 _MONTH_BEFORE = (
-    r"(?:in|im|en|a|ad|au|mois de|nel|during|since|seit|desde|depuis|from|da|back in|em|early"
+    r"(?:in|im|en|a|ad|au|mois de|nel|during|since|seit|desde|depuis|from|dal|da|back in|em|early"
     r"|late|mid-?|last|letzten|vergangenen|scorso)"
 )
 # Of these nothing but a time can follow before a month, whatever its name means elsewhere.

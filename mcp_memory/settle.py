@@ -195,6 +195,9 @@ def _end_memories(work: _Work, gone: Collection[str], stores: Stores, now: datet
         ):
             if memory.state == "invalid" or _says_nothing_else(memory, holding):
                 last = max(ended, key=lambda fact: fact.invalid_at or now)
+                if last.invalid_at and last.invalid_at > now:
+                    # It holds until then.
+                    continue
                 by = work.facts.get(last.ended_by)
                 after = replace(
                     memory,

@@ -15,8 +15,12 @@ from .statement_words import (
     FAVOURITES,
     LEADS_ON,
     NO_TRADES,
+    NOT_MEANT,
     NOT_NAMES,
     NOT_PLACES,
+    NOT_THINGS,
+    OVER,
+    PASSING,
     PRONOUNS,
     SPEAKER_WORDS,
     STATEMENT_WORDS,
@@ -74,6 +78,8 @@ class StatementGrammar:
     article: regex.Pattern[str]
     beside: regex.Pattern[str]
     unsure: regex.Pattern[str]
+    passing: regex.Pattern[str]
+    over: regex.Pattern[str]
     name: regex.Pattern[str]
     plain: regex.Pattern[str]
     phone: regex.Pattern[str]
@@ -181,6 +187,8 @@ def grammar_of(language: str) -> StatementGrammar:
         article=_compiled(articles),
         beside=_compiled(words.beside),
         unsure=_compiled(words.unsure),
+        passing=_compiled(rf"(?<![\p{{L}}'])(?:{PASSING})(?!\p{{L}})"),
+        over=_compiled(OVER),
         name=_compiled(rf"({name}){_OBJECT_END}"),
         plain=_compiled(rf"({plain}){plain_end}"),
         phone=_compiled(rf"({_PHONE})"),
@@ -190,12 +198,14 @@ def grammar_of(language: str) -> StatementGrammar:
         any_value=_compiled(rf"({_QUOTED}|{_EMAIL}|{_PHONE}|{_DATE}|{_AMOUNT}|{_CODE}|(?-i:{NAME})){_OBJECT_END}"),
         address=_compiled(r"([\p{L}\p{N}][^;:!?()]{3,80}?)(?=\s*(?:$|[;:!?()]|\.(?:\s|$)))"),
         list_end=_compiled(
-            r"\s(?:but|aber|pero|mais|ma|since|because|weil|porque|car|perché|fluently|fließend)\b|[;:]"
+            r"\s(?:but|aber|pero|mais|ma|since|because|weil|porque|car|perché|fluently|fließend|allergisch)\b|[;:]"
         ),
         list_joint=_compiled(r",\s*(?:and|und|y|et|e)?\s*|\s(?:and|und|y|et|e|as well as|sowie)\s"),
         stops=stops,
-        no_objects=frozenset(map(fold, words.no_objects.split())),
-        not_names=stops | frozenset(NOT_NAMES.split()) | {"hier", "dort", "aqui", "ici", "qui"},
+        no_objects=frozenset(map(fold, f"{words.no_objects} {NOT_THINGS} {_days(language)}".split())),
+        not_names=stops
+        | frozenset(map(fold, f"{NOT_NAMES} {NOT_THINGS} {_days(language)}".split()))
+        | {"hier", "dort", "aqui", "ici", "qui"},
         not_places=frozenset(NOT_PLACES.split()),
     )
 
@@ -220,3 +230,12 @@ def _rows(text: str, macros: dict[str, str]) -> Iterator[Row]:
 
 def _compiled(pattern: str) -> regex.Pattern[str]:
     return regex.compile(pattern, regex.IGNORECASE)
+
+
+# What a person says of a whole text that is not meant.
+IS_NOT_MEANT = _compiled(NOT_MEANT)
+
+
+def _days(language: str) -> str:
+    words = LANGUAGE_DATES[language]
+    return f"{words.weekdays} {words.months}".replace("|", " ")

@@ -48,6 +48,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             lives_in is = (?:i|we) {a}(?:live|reside) {a}in {o}|(?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} ;; (?:{a}(?:lives|resides)|(?:is|'s) {a}(?:living|based)) {a}in {o}
             lives_in begins = (?:(?:i|we)(?:'ve| have)? )?{a}(?:left [^,.;]{2,25}? and )?(?:moved|relocated) {a}{from}(?:back )?to {o} ;; (?:(?:has|'s) )?{a}(?:moved|relocated) {a}{from}(?:back )?to {o}
             lives_in begins = (?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} now ;; (?:is|'s) {a}(?:living|based) {a}in {o} now
+            lives_in is = (?:i|we)(?:'ve| have) {a}(?:lived|been living) {a}in {o}(?= since\b) ;; (?:has|'s) {a}(?:lived|been living) {a}in {o}(?= since\b)
+            works_at is = i(?:'ve| have) {a}(?:worked|been working) {a}(?:at|for) {o}(?= since\b) ;; (?:has|'s) {a}(?:worked|been working) {a}(?:at|for) {o}(?= since\b)
             lives_in ends = (?:i|we) (?:no longer live|don't live|do not live) {a}in {o} ;; (?:no longer lives|doesn't live|does not live) {a}in {o}
             works_at is = i {a}work {a}(?:at|for) {o}|(?:i'm|i am) {a}(?:working|employed) {a}(?:at|for|by) {o}|i {a}work as an? [^,.;]{2,40}? (?:at|for) {o}|(?:i'm|i am) {a}an? {trade} at {o} ;; {a}works {a}(?:at|for) {o}|(?:is|'s) {a}(?:working|employed) {a}(?:at|for|by) {o}|{a}works as an? [^,.;]{2,40}? (?:at|for) {o}|(?:is|'s) {a}an? {trade} at {o}
             works_at begins = i(?:'ve| have)? {a}(?:started(?: working| a (?:new )?job| my (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o} ;; (?:(?:has|'s) )?{a}(?:started(?: working| a (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o}
@@ -87,7 +89,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         " what",
         articles="the|an?",
         joins=r"(?:and|but|so|because)",
-        beside=r"\b(?:also|too|as well|besides|second|another|other|part[- ]time|on the side|freelanc\w*|during the week"
+        beside=r"\b(?:in my (?:head|mind|dreams?)|came back|for the (?:conference|trip|meeting|holidays?|vacation|visit|event"
+        r"|wedding|funeral|course|exam|exams|show|fair)|also|too|as well|besides|second|another|other|part[- ]time|on the side|freelanc\w*|during the week"
         r"|on weekdays|(?:at|on) (?:the )?weekends?|half|partly|sometimes|temporarily|for now|for the (?:summer|winter"
         r"|week|weekend|month)|for (?:a|one|two|three|four|\d+) (?:days?|weeks?|months?)|until|till|while|work phone"
         r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|remotely from)\b",
@@ -127,9 +130,9 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             allergic_to ends = ich bin nicht mehr (?:allergisch )?gegen {list}(?: allergisch)? ;; ist nicht mehr (?:allergisch )?gegen {list}(?: allergisch)?
         """,
         adverbs=r"jetzt|nun|inzwischen|mittlerweile|aktuell|derzeit|zurzeit|momentan|weiterhin|immer noch|noch|schon|"
-        r"seit (?:\w+ ){1,3}|wieder|endlich|gerade|kürzlich|neulich|heute|gestern|hier|(?:letzten?|diesen?|letztes|dieses|"
+        r"seit \w+(?: \w+){0,2}|wieder|endlich|gerade|kürzlich|neulich|heute|gestern|hier|(?:letzten?|diesen?|letztes|dieses|"
         r"letzter|dieser) (?:woche|monat|jahr)|im (?:januar|februar|märz|april|mai|juni|juli|august|september|oktober|"
-        r"november|dezember)|vor (?:\w+ ){1,2}|auch|dort|ab sofort|am \d+\. \w+",
+        r"november|dezember)|vor \w+(?: \w+)?|auch|dort|ab sofort|am \d+\. \w+",
         origin="von {x} ",
         user="der nutzer|die nutzerin|der benutzer|die benutzerin|des nutzers",
         copula=r"(?:(?=:)| ist| sind| lautet| heißt|(?: hat sich)? geändert(?: und ist)?)(?: jetzt| nun| aktuell| ab sofort"
@@ -225,7 +228,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             allergic_to ends = je ne suis plus allergique (?:à la |à l'|aux? |à ){list} ;; n'est plus allergique (?:à la |à l'|aux? |à ){list}
         """,
         adverbs="maintenant|désormais|actuellement|toujours|encore|enfin|récemment|de nouveau|à nouveau|ici|déjà|depuis"
-        r" (?:\w+ ){1,3}|hier|aujourd'hui|aussi|définitivement|la semaine dernière|le mois dernier|l'année dernière|finalement",
+        r" \w+(?: \w+){0,2}|hier|aujourd'hui|aussi|définitivement|la semaine dernière|le mois dernier|l'année dernière|finalement",
         origin="(?:de |d'){x} ",
         user="l'utilisateur|l'utilisatrice",
         copula=r"(?:(?=\s?:)| est| sont| a changé(?: pour|,? c'est)?| devient|,? c'est)(?: maintenant| désormais| actuellement)?",
@@ -346,4 +349,23 @@ NOT_PLACES = (
 NOT_NAMES = (
     "vegan vegetarian catholic muslim jewish buddhist hindu atheist protestant gay lesbian autistic deaf blind pregnant"
     " angry nice great away ill sick dead late busy here there home married single divorced retired"
+)
+# For a while only, in any of the languages: a boss for this week is none.
+PASSING = (
+    r"today|tonight|this (?:week|morning|afternoon|evening|month|summer|winter)|tomorrow|heute|morgen|diese woche|hoy"
+    r"|esta semana|mañana|aujourd'hui|cette semaine|demain|oggi|questa settimana|domani|in (?:the )?(?:summer|winter|spring"
+    r"|autumn|fall)|im (?:sommer|winter|frühling|herbst)|en (?:verano|invierno|otoño|primavera|été|hiver)|l'(?:été|hiver)"
+    r"|d'(?:estate|inverno)|or|oder|ou|not|in my (?:head|mind|dreams?)|as a volunteer|came back|for the \w+"
+)
+# A text that takes back what it says, or is not meant.
+NOT_MEANT = (
+    r"(?<!\p{L})(?:jk|just kidding|kidding|lol|rofl|(?:ha){2,}h?|was a lie|no wait|i mean|ich meine|spaß|scherz|broma|quiero decir"
+    r"|blague|je rigole|je veux dire|scherzo|voglio dire)(?!\p{L})|[😂🤣😜😝😉🙃]"
+)
+# With these a life is over, or a thing: who it was is no news.
+OVER = r"(?<!\p{L})(?:died|passed away|is dead|gestorben|tot|murió|muerto|ha muerto|mort|morte|décédée?|morto|morta)(?!\p{L})"
+# Days, feasts and the like, which have a capital letter in English and are no names.
+NOT_THINGS = (
+    "christmas easter hanukkah ramadan thanksgiving weekend weekends night navidad weihnachten ostern noel natale pasqua"
+    " sweatpants affitto mucho team"
 )

@@ -12,7 +12,7 @@ import regex
 from .guards import is_negated
 from .phrases import LANGUAGES, Phrase, Step, read_owned_label, read_phrase
 from .sift import is_question, sentences
-from .statement_grammar import How, Row, StatementGrammar, grammar_of
+from .statement_grammar import IS_NOT_MEANT, How, Row, StatementGrammar, grammar_of
 from .tense import speaks_of_plans
 from .text import detect_language, fold, normalise
 from .vocabulary import KNOWN_AS, RELATIONS, relation_of
@@ -21,6 +21,9 @@ MAX_STATED = 100
 # A longer text is prose: what stands in it is for the language model.
 _MAX_CHARS = 600
 _MAX_OBJECT_CHARS = 80
+_MAX_AGE = 120
+# More capitals are shouted.
+_MAX_INITIALS = 4
 
 # The point after a title ends no sentence.
 _TITLED = regex.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|Sra|Sr|Dott|Mme)\.\s")
@@ -78,7 +81,7 @@ def read_statements(text: str, language: str = "") -> Reading:
     >>> [(s.subject.words, s.relations[0], s.object, s.how) for s in read_statements("I've moved to Lisbon!").stated]
     [('the user', 'lives_in', 'Lisbon', 'begins')]
     """
-    if len(text) > _MAX_CHARS:
+    if len(text) > _MAX_CHARS or IS_NOT_MEANT.search(text):
         return Reading()
     plain = _TITLED.sub(r"\1 ", " ".join(text.replace("’", "'").split()))
     spoken = language or detect_language(plain)
@@ -109,7 +112,7 @@ def _read_sentence(sentence: str, spoken: str) -> tuple[list[Stated], bool]:
     # Names and numbers show no language; short texts are taken for others.
     for language in _languages_of(sentence, spoken):
         grammar = grammar_of(language)
-        if grammar.unsure.search(sentence) or speaks_of_plans(sentence, language):
+        if grammar.unsure.search(sentence) or grammar.over.search(sentence) or speaks_of_plans(sentence, language):
             if language == spoken:
                 return [], False
             continue
@@ -214,6 +217,10 @@ def _of_match(
         is_single and (grammar.beside.search(before) or grammar.beside.search(after))
     ):
         return
+    if row.how == "is" and is_single and grammar.passing.search(clause):
+        return
+    if row.relations == ("age",) and value.isdigit() and int(value) > _MAX_AGE:
+        return
     if row.how != "ends" and is_negated(clause[match.start() : match.end()], grammar.language):
         return
     values = _listed(value, grammar) if group == "list" else [value]
@@ -230,7 +237,12 @@ def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) 
     match = grammar.copula.match(clause, phrase.end)
     if match is None or grammar.beside.search(clause, match.end()) or is_negated(clause[start:], grammar.language):
         return
+    if not phrase.is_new and grammar.passing.search(clause):
+        return
     value = _value_of(last, clause, match.end(), grammar)
+    if last.is_role and grammar.language == "de" and " " not in value:
+        # Where nouns have capitals, "Mein Mann ist Arzt" looks like a name.
+        value = ""
     if not value and last.is_role and (called := grammar.called.match(clause, phrase.end)):
         value = _name_at(clause, called.end(), grammar)
     owner = phrase.without_last()
@@ -249,7 +261,8 @@ def _value_of(step: Step, clause: str, start: int, grammar: StatementGrammar) ->
     wanted = {"phone": grammar.phone, "email": grammar.email, "age": grammar.number, "birthday": grammar.date}
     if pattern := wanted.get(step.relation):
         match = pattern.match(clause, start)
-        return match.group(1).strip() if match else ""
+        value = match.group(1).strip() if match else ""
+        return "" if step.relation == "age" and value and int(value) > _MAX_AGE else value
     if step.relation == "address":
         match = grammar.address.match(clause, start)
         return match.group(1).strip() if match and regex.search(r"\d", match.group(1)) else ""
@@ -269,7 +282,13 @@ def _value_of(step: Step, clause: str, start: int, grammar: StatementGrammar) ->
 def _name_at(clause: str, start: int, grammar: StatementGrammar) -> str:
     """A name at a place, "" where a word is none: "my boss is German", "my sister is Eva's friend"."""
     match = grammar.name.match(clause, start)
-    if match is None or fold(match.group(1)) in grammar.not_names or _OF_A_PEOPLE.search(fold(match.group(1))):
+    if match and match.group(1).isupper() and len(match.group(1)) > _MAX_INITIALS:
+        return ""
+    if (
+        match is None
+        or fold(match.group(1).partition(" ")[0]) in grammar.not_names
+        or _OF_A_PEOPLE.search(fold(match.group(1)))
+    ):
         return ""
     return _trimmed(match.group(1), grammar)
 
@@ -319,7 +338,7 @@ def _has_new(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Sta
 
 def _favourite(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     match = grammar.favourite.match(clause, start)
-    if match is None or is_negated(clause[start:], grammar.language):
+    if match is None or is_negated(clause[start:], grammar.language) or grammar.beside.search(clause, start):
         return
     value = _trimmed(match.group("v").strip(), grammar)
     if value:

@@ -12,6 +12,10 @@ from .records import FactSource
 _RANKS: Mapping[FactSource, int] = {"model": 0, "text": 1, "hand": 2}
 
 
+# Fewer digits at the end may be those of two numbers.
+_MIN_DIGITS = 7
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One statement about a key: that from a time on it has a value, or has it no longer.
@@ -87,6 +91,10 @@ def same_value(one: str, other: str) -> bool:
     >>> same_value("berlin", "berlin kreuzberg"), same_value("york", "new york"), same_value("", "x")
     (True, False, False)
     """
+    if one.startswith("+") and other.startswith("+"):
+        # Numbers with and without the code of their country.
+        short, long = sorted((one.lstrip("+0"), other.lstrip("+0")), key=len)
+        return len(short) >= _MIN_DIGITS and long.endswith(short)
     these, those = _words(one), _words(other)
     shorter, longer = sorted((these, those), key=len)
     return these == those or (bool(shorter) and longer[: len(shorter)] == shorter)

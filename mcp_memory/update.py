@@ -68,13 +68,16 @@ def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Store
         linked, wanted = links_of(stores.log, [memory.id]).get(memory.id, []), tuple[str, ...]()
         if is_reworded and words:
             wanted = _named(mentions, index, embedded, names, owner, stores)
-        withdrawn = _withdrawn(memory, change_id, stores) if is_reworded else ()
-        if any(fact.ended_by not in ("", ENDED_WITH_MEMORY) for fact in withdrawn):
+        # The same words in other letters claim the same.
+        is_restated = new.hash != memory.hash
+        known_facts = facts_of_memories(stores.log, [memory.id]).get(memory.id, ())
+        withdrawn = _withdrawn(known_facts, change_id, stores) if is_restated else ()
+        if withdrawn and any(fact.ended_by not in ("", ENDED_WITH_MEMORY) for fact in known_facts):
             # What had ended it may not end what it says now.
             new = replace(new, state="active", invalid_at=None, closed_at=None, superseded_by="")
         known: tuple[Memory, ...] = ()
         facts = withdrawn
-        if is_reworded:
+        if is_restated:
             said = Admitted({0: new}, {}, (Receipt("added", new.id, new.text),))
             settled = settle({0: claims}, said, names, stores, change_id, withdrawn=withdrawn)
             new, known, facts = settled.admitted.memories[0], settled.known, (*withdrawn, *settled.facts)
@@ -163,11 +166,11 @@ def _named(
         return link_mentions(mentions, index.names, vectors, names, new_entity)
 
 
-def _withdrawn(memory: Memory, change_id: str, stores: Stores) -> tuple[Fact, ...]:
+def _withdrawn(known: Sequence[Fact], change_id: str, stores: Stores) -> tuple[Fact, ...]:
     """The facts of the old words, closed without an end: nobody says them any more."""
     now = stores.clock()
     return tuple(
         replace(fact, invalid_at=None, closed_at=now, ended_by=ENDED_WITH_MEMORY, revision=change_id)
-        for fact in facts_of_memories(stores.log, [memory.id]).get(memory.id, ())
+        for fact in known
         if fact.closed_at is None or fact.invalid_at is not None
     )

@@ -194,8 +194,7 @@ def test_a_walk_ends_after_its_steps_and_its_entities(folder: SharedFolder) -> N
     assert ben
     during = (folder.clock(), folder.clock())
     hops = [
-        [n for _, n in walk(memory.stores.log, memory.user_id, [ben.id], "", during, depth, 300)]
-        for depth in (1, 2, 3)
+        [n for _, n in walk(memory.stores.log, memory.user_id, [ben.id], "", during, depth, 300)] for depth in (1, 2, 3)
     ]
     assert hops == [[1], [1, 2], [1, 2, 3]]
     assert len(walk(memory.stores.log, memory.user_id, [ben.id], "", during, 3, 1)) == 1
