@@ -240,8 +240,8 @@ def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) 
     if not phrase.is_new and grammar.passing.search(clause):
         return
     value = _value_of(last, clause, match.end(), grammar)
-    if last.is_role and grammar.language == "de" and " " not in value:
-        # Where nouns have capitals, "Mein Mann ist Arzt" looks like a name.
+    if last.is_role and grammar.language == "de" and _GERMAN_NOUN.search(value):
+        # Where nouns have capitals, "Mein Mann ist Arzt" looks like a name; and a Peter is left to the model.
         value = ""
     if not value and last.is_role and (called := grammar.called.match(clause, phrase.end)):
         value = _name_at(clause, called.end(), grammar)
@@ -293,6 +293,10 @@ def _name_at(clause: str, start: int, grammar: StatementGrammar) -> str:
     return _trimmed(match.group(1), grammar)
 
 
+_GERMAN_NOUN = regex.compile(
+    r"^\p{L}*(?:er|in|or|ist|ant|ent|eur|ling|frau|mann|arzt|koch|wirt|idiot|klasse|krank|gold|spitze|engel|profi|fan|klug)$",
+    regex.IGNORECASE,
+)
 # "German", "Portuguese", "Danish" are no names of people; "Ian" and "Christian" are, and are left to the model.
 _OF_A_PEOPLE = regex.compile(
     r"^(?:\p{L}+(?:ese|ish)|german|italian|american|russian|french|dutch|greek|swiss|czech|thai"

@@ -162,6 +162,17 @@ def links_of(log: Log, memory_ids: Sequence[str]) -> dict[str, list[str]]:
     return {memory_id: sorted(ids) for memory_id, ids in found.items()}
 
 
+def facts_ended_by(log: Log, user_id: str, fact_ids: Sequence[str]) -> list[Fact]:
+    """A user's facts that some facts ended, the latest first; those that were withdrawn are left out."""
+    found: list[Fact] = []
+    with log.reading() as connection:
+        for part in batches(fact_ids):
+            ended = (facts.c.user_id == user_id, facts.c.ended_by.in_(part), facts.c.invalid_at.is_not(None))
+            rows = connection.execute(select(facts).where(*ended).order_by(facts.c.id.desc()))
+            found += [Fact(**row) for row in rows.mappings()]
+    return found
+
+
 def facts_with_ids(log: Log, fact_ids: Sequence[str]) -> dict[str, Fact]:
     """The facts with these ids; unknown ids are absent."""
     with log.reading() as connection:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from . import trail
-from .admit import Admitted
 from .backlog import is_episode_waiting
 from .changes import memory_row
 from .embedding import comparable, embed
@@ -17,9 +16,7 @@ from .errors import ConflictError, NotFoundError
 from .ids import canonical
 from .records import SEARCHABLE, SIGHTINGS, Change, Fact, Memory, Owner, Sighting
 from .reports import Undone, UndoneRow
-from .resolve import Resolution
 from .schema import as_json
-from .settle import settle
 from .store import commit
 from .stores import Stores
 from .trail import Event, Touch
@@ -58,7 +55,7 @@ def undo(identifier: str, owner: Owner, stores: Stores) -> Undone:
         before = _look(change_id, owner, stores)
         change = _reversed(before, owner, stores)
     # The lock is not held while the model works: what was looked at is looked at again.
-    anew = [memory for memory in change.memories if _needs_vector(memory, before.memories.get(memory.id, memory))]
+    anew = [memory for memory in change.memories if _needs_vector(memory, before.memories[memory.id])]
     embedded = embed(anew, [entity.name for entity in change.entities], stores)
     with stores.writing:
         before = _look(change_id, owner, stores)
@@ -68,7 +65,7 @@ def undo(identifier: str, owner: Owner, stores: Stores) -> Undone:
         kept = {
             memory.id: vectors
             for memory in change.memories
-            if not _needs_vector(memory, before.memories.get(memory.id, memory))
+            if not _needs_vector(memory, before.memories[memory.id])
             and (vectors := index.vectors_of(memory.id)) is not None
         }
         of_names = {e.id: embedded.names[e.name] for e in change.entities if e.name in embedded.names}
@@ -134,7 +131,21 @@ def _look(change_id: str, owner: Owner, stores: Stores) -> _Before:
     for event in events:
         if not _is_as_left(event, before, same):
             raise _conflict(event, before)
+    _refuse_dependents(before, owner, stores)
     return before
+
+
+def _refuse_dependents(before: _Before, owner: Owner, stores: Stores) -> None:
+    """Refuse where what arrived later was ended by what a change brought: it would be over without a cause."""
+    own = {event.fact_id for event in before.events if event.fact_id}
+    brought = [event.fact_id for event in before.events if event.fact_id and not event.before]
+    later = [fact for fact in trail.facts_ended_by(stores.log, owner.user_id, brought) if fact.id not in own]
+    if later:
+        named = ", ".join(dict.fromkeys(fact.revision for fact in later[:_N_NAMED]))
+        raise ConflictError(
+            f"change {before.change_id!r} ended what arrived after it: {later[0].subject}, {later[0].object}",
+            hint=f"undo {named} first, or correct the memory itself",
+        )
 
 
 def _is_as_left(event: Event, before: _Before, stand_ins: Mapping[str, str]) -> bool:
@@ -262,19 +273,7 @@ def _reversed(before: _Before, owner: Owner, stores: Stores) -> Change:
         sightings=tuple(sightings["unsight"]),
         unsightings=tuple(sightings["sight"]),
     )
-    return _with_names(_settled(change, before, stores), before.events, stores)
-
-
-def _settled(change: Change, before: _Before, stores: Stores) -> Change:
-    """The change, with what only the facts that go had ended holding again: also what arrived after them."""
-    going = [before.facts[identifier] for identifier in change.gone_facts if identifier in before.facts]
-    settled = settle({}, Admitted({}, {}, ()), Resolution(), stores, change.id, withdrawn=going)
-    told = {fact.id for fact in change.facts} | {memory.id for memory in change.memories}
-    return replace(
-        change,
-        memories=(*change.memories, *(memory for memory in settled.known if memory.id not in told)),
-        facts=(*change.facts, *(fact for fact in settled.facts if fact.id not in told)),
-    )
+    return _with_names(change, before.events, stores)
 
 
 def _memory_before(event: Event, before: _Before, stores: Stores) -> Memory:
@@ -317,12 +316,10 @@ def _with_names(change: Change, events: Sequence[Event], stores: Stores) -> Chan
 
 
 def _told(before: _Before, change: Change, lag: str) -> Undone:
-    # What only holds again because of it had ended by what is gone now.
     rows = [
         UndoneRow(memory.id, memory.text, memory.state, known.text, known.state)
-        if (known := before.memories.get(memory.id))
-        else UndoneRow(memory.id, memory.text, memory.state, memory.text, "invalid")
         for memory in change.memories
+        for known in [before.memories[memory.id]]
     ]
     by_id = {event.memory_id: event.before for event in before.events if event.memory_id and event.before}
     n_words = sum(row.state == "active" and by_id.get(row.id, {}).get("state") == "raw" for row in rows)

@@ -79,10 +79,10 @@ def test_there_and_back_again_is_one_chain_in_order_of_time(reading: LocalMemory
             (GRAZ, "2026-09-01", None),
         ]  # fmt: skip
     history = reading.history(turin.replaced_id)
-    assert [(fact.told, fact.state) for fact in history.facts] == [("the user - other - Graz", "ended")]
-    assert [words.text for words in history.words] == ["I live in Graz"]
+    assert [(fact.told, fact.state) for fact in history.facts] == [("the user - lives_in - Graz", "ended")]
+    assert [words.text for words in history.words] == ["My home is in Graz"]
     assert [line for entry in history.entries for line in entry.facts] == [
-        "read: the user - other - Graz", "ended: the user - other - Graz",
+        "read: the user - lives_in - Graz", "ended: the user - lives_in - Graz",
     ]  # fmt: skip
     lines = pack_changes.history_lines(history).splitlines()
     assert f'in turn: [{turin.id}] invalid, 2026-05-09 until 2026-09-01: "{TURIN}"' in lines

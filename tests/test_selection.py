@@ -77,15 +77,13 @@ def at_time(memory: Memory, selection: Selection) -> bool:
         return False
     if not selection.as_of and not selection.known_at and memory.state == "invalid":
         return False
-    if selection.as_of:
-        if (memory.valid_from or memory.observed_at) > at:
-            return False
+    if selection.as_of and (memory.valid_from or memory.observed_at) > at:
+        return False
+    if selection.as_of or selection.known_at:
         if memory.invalid_at and memory.invalid_at <= at:
             return False
-    if selection.known_at:
-        if memory.created_at > selection.known_at:
-            return False
-        if memory.closed_at and memory.closed_at <= selection.known_at:
+        # Nothing has changed since; what was held before is another test's.
+        if selection.known_at and memory.created_at > selection.known_at:
             return False
     return True
 
