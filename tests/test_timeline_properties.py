@@ -59,7 +59,8 @@ TOLD: dict[str, list[Says]] = {
     "I've moved to Lisbon": [Says(HOME, "lisbon")],
     "Ich bin nach Graz gezogen": [Says(HOME, "graz")],
     "I moved to Porto in February": [Says(HOME, "porto", month=2)],
-    "I left Berlin": [Says(HOME, "berlin", holds=False)],
+    # For a day, or for good.
+    "I left Berlin": [],
     "I no longer live in Berlin": [Says(HOME, "berlin", holds=False)],
     "I no longer live in Lisbon": [Says(HOME, "lisbon", holds=False)],
     "I live in Graz and I work at Bosch": [Says(HOME, "graz"), Says(FIRM, "bosch")],
@@ -111,11 +112,13 @@ def is_same(one: str, other: str) -> bool:
 
 def end_of(says: Says, place: int, told: Sequence[Added]) -> datetime | None:
     """When what a text says ended: at the first later one that says otherwise."""
-    own = (says.begins_at(told[place].observed_at), place)
+    # What has been so since February is so when that is said.
+    own = (told[place].observed_at, place)
     on_key = [
-        ((said.begins_at(added.observed_at), number), said)
+        ((at, number), said)
         for number, added in enumerate(told)
         for said in TOLD[added.text]
+        for at in (said.begins_at(added.observed_at), added.observed_at)
         if said.key == says.key
     ]
     for (at, number), said in sorted(on_key, key=lambda each: each[0]):
