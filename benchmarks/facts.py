@@ -113,7 +113,7 @@ class Recalling:
 
     def key(self, what: str, asked: Sequence[str], bound: float | None) -> Measured:
         """Times of `recall` of some questions, whose names have been found already."""
-        calls = [partial(recall, text, self._names(text), self._selection, self._stores) for text in asked]
+        calls = [partial(recall, text, self._names(text), self._selection, {}, self._stores) for text in asked]
         return measured(f"`recall`: {what}", calls, bound)
 
     def reading(self, asked: Sequence[str]) -> Measured:

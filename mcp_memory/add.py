@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from .admit import QUEUED, admit, comparable, embed, resolve, same_text, with_lag, write
 from .backlog import is_to_be_read
-from .claims import claims_of_draft
-from .extract import verbatim, with_claimed
+from .claims import claims_of_draft, with_claimed
+from .extract import verbatim
 from .records import BY_HAND, AddResult, Change, Claim, Episode, Job, JobTask, Receipt
 from .settle import settle
 from .stores import Stores
@@ -36,7 +36,10 @@ def add(episode: Episode, stores: Stores, turn: Turn, *, by_hand: Sequence[Claim
     claims = {place: claims_of_draft(draft, episode.observed_at).claims for place, draft in enumerate(drafts)}
     if by_hand:
         claims[0] = tuple(by_hand)
-        drafts[0] = replace(drafts[0], mentions=with_claimed(drafts[0].mentions, by_hand), prompt=BY_HAND)
+        drafts[0] = replace(drafts[0], prompt=BY_HAND)
+    drafts = [
+        replace(draft, mentions=with_claimed(draft.mentions, claims[place])) for place, draft in enumerate(drafts)
+    ]
     vectors = embed(drafts, episode, stores)
     with turn.served(), stores.writing:
         vectors = comparable(vectors, drafts, episode, stores)

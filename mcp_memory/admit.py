@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .embedder import Embedder
-from .errors import McpMemoryError
+from .embedding import made_of
 from .knowledge import facts_of_memories
 from .records import Change, Draft, Entity, Episode, Memory, Mention, Receipt, Sighting, State
 from .resolve import Resolution, Resolved, find_duplicate, link_mentions
@@ -37,15 +37,9 @@ def embed(drafts: Sequence[Draft], episode: Episode, stores: Stores) -> Vectors:
     index, embedder = stores.index_and_model_of(episode.owner.user_id)
     unknown = {m.key: m.name for _, draft in kept for m in draft.mentions if m.key not in index.names}
     forms = [(heading(episode.observed_at, draft.message.speaker), draft.text) for _, draft in kept]
-    try:
-        texts = embedder.embed_texts(forms)
-        names = embedder.embed_names(list(unknown.values())) if unknown else ()
-        stores.tables()
-    except McpMemoryError as exc:
-        # The log takes it all the same: what was said must not depend on a model.
-        return Vectors({}, {}, embedder, exc.message)
-    by_place = {place: vectors for (place, _), vectors in zip(kept, texts, strict=True)}
-    return Vectors(by_place, dict(zip(unknown, names, strict=True)), embedder)
+    texts, names, lag = made_of(forms, list(unknown.values()), embedder, stores)
+    by_place = {place: vectors for (place, _), vectors in zip(kept, texts, strict=not lag)}
+    return Vectors(by_place, dict(zip(unknown, names, strict=not lag)), embedder, lag)
 
 
 def comparable(vectors: Vectors, drafts: Sequence[Draft], episode: Episode, stores: Stores) -> Vectors:

@@ -129,6 +129,14 @@ def mentions_of(claims: Iterable[Claim]) -> tuple[Mention, ...]:
     return tuple(found.values())
 
 
+def with_claimed(mentions: Iterable[Mention], claims: Iterable[Claim]) -> tuple[Mention, ...]:
+    """The mentions of a text, and those that its claims are about: the user, "the user's sister"."""
+    found = {mention.key: mention for mention in mentions}
+    for mention in mentions_of(claims):
+        found.setdefault(mention.key, mention)
+    return tuple(found.values())
+
+
 def _mention(words: str, key: str) -> Mention:
     return Mention(USER_NAME if key == USER_KEY else words, key, "person" if key.startswith("=") else "other")
 

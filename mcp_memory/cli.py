@@ -1,10 +1,8 @@
 """The command line: the same operations as the tools, for people and for scripts (`--json`)."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -21,9 +19,8 @@ from . import (
     models,
     pack,
 )
-from .console import Json, busy, failing_clearly, out, print_json, reach_memory, shown_while
-from .memory import LocalMemory
-from .remote import RemoteMemory
+from .console import Json, failing_clearly, out, print_json, shown_while, working_memory
+from .options import About, Agent, Kind, Meta, Since, Until, filters_of
 
 if TYPE_CHECKING:
     from .reports import Check
@@ -41,13 +38,6 @@ app.add_typer(engine_commands.app, name="engine")
 folder_commands.add_to(app)
 history_commands.add_to(app)
 fact_commands.add_to(app)
-
-About = Annotated[str, typer.Option(help="Only about: user or agent.")]
-Kind = Annotated[str, typer.Option(help="Only this kind: fact, preference, event, plan, procedure, message, note.")]
-Agent = Annotated[str, typer.Option(help="Only what this agent wrote.")]
-Since = Annotated[str, typer.Option(help="Only observed at or after this ISO date.")]
-Until = Annotated[str, typer.Option(help="Only observed at or before this ISO date.")]
-Meta = Annotated[list[str] | None, typer.Option("--meta", help="Only with metadata KEY=VALUE; may be repeated.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -98,7 +88,7 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Remember a text, word for word."""
-    with _memory("Remembering") as memory:
+    with working_memory("Remembering") as memory:
         result = memory.add(
             sys.stdin.read() if text == "-" else text,
             infer=infer,
@@ -134,7 +124,7 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find what answers a question."""
-    with _memory("Searching", catching_up=True) as memory:
+    with working_memory("Searching", catching_up=True) as memory:
         result = memory.search(
             query,
             top_k=top_k,
@@ -143,7 +133,7 @@ def search(
             run_id=run_id,
             as_of=as_of,
             known_at=known_at,
-            filters=_filters(about, kind, agent, since, until, meta),
+            filters=filters_of(about, kind, agent, since, until, meta),
         )
     if as_json:
         print_json(pack.search_payload(result, explain=explain))
@@ -186,9 +176,9 @@ def list_(
 ) -> None:
     """List memories, newest first."""
     states = state or ["active", "raw"]
-    with _memory("Reading") as memory:
+    with working_memory("Reading") as memory:
         found = memory.list(
-            filters=_filters(about, kind, agent, since, until, meta),
+            filters=filters_of(about, kind, agent, since, until, meta),
             states=states,
             run_id=run_id,
             limit=limit,
@@ -218,7 +208,7 @@ def delete(
     memory_id: Annotated[str, typer.Argument(help="The id that search or list shows.")], as_json: Json = False
 ) -> None:
     """Delete one memory."""
-    with _memory("Deleting") as memory:
+    with working_memory("Deleting") as memory:
         result = memory.delete(memory_id)
     if as_json:
         print_json(pack.delete_payload(result))
@@ -233,7 +223,7 @@ def rate(
     as_json: Json = False,
 ) -> None:
     """Say whether a memory was of use; later searches go by it, within bounds."""
-    with _memory("Rating") as memory:
+    with working_memory("Rating") as memory:
         result = memory.rate(memory_id, useful)
     if as_json:
         print_json(pack.rate_payload(result))
@@ -246,7 +236,7 @@ def rate(
 @app.command()
 def stats(as_json: Json = False) -> None:
     """Count memories by state, entities, episodes and waiting jobs."""
-    with _memory("Counting") as memory:
+    with working_memory("Counting") as memory:
         counts = memory.stats()
         where = {"user": memory.user_id, "folder": str(memory.folder)}
     if as_json:
@@ -289,26 +279,3 @@ def doctor(as_json: Json = False) -> None:
 def _check_line(check: "Check") -> Text:
     mark, style = ("FIX ", "bold red") if not check.is_ok else ("note", "yellow") if check.advice else ("ok  ", "green")
     return Text.assemble((mark, style), f" {check.name}: {check.found}", f" → {check.advice}" if check.advice else "")
-
-
-@contextmanager
-def _memory(doing: str, *, catching_up: bool = False) -> Iterator[LocalMemory | RemoteMemory]:
-    """The memory of the running engine, else the opened folder; failures end the program with their message."""
-    with failing_clearly(), busy() as progress:
-        task = progress.add_task(doing, total=None)
-
-        def show(done: int, total: int) -> None:
-            progress.update(task, description="Embedding what was left from last time", completed=done, total=total)
-
-        with reach_memory() as memory:
-            if catching_up and isinstance(memory, LocalMemory):
-                memory.catch_up(show)
-                progress.update(task, description=doing, completed=0, total=None)
-            yield memory
-
-
-def _filters(about: str, kind: str, agent: str, since: str, until: str, meta: list[str] | None) -> dict[str, Any]:
-    return {
-        "about": about, "kind": kind, "agent": agent, "since": since, "until": until,
-        "metadata": inputs.pairs_of("--meta", meta),
-    }  # fmt: skip

@@ -89,9 +89,16 @@ def print_json(value: Any) -> None:
 
 
 @contextmanager
-def working_memory(doing: str) -> Iterator[LocalMemory | RemoteMemory]:
+def working_memory(doing: str, *, catching_up: bool = False) -> Iterator[LocalMemory | RemoteMemory]:
     """The memory of the running engine, else the opened folder; failures end the program with their message."""
     with failing_clearly(), busy() as progress:
-        progress.add_task(doing, total=None)
+        task = progress.add_task(doing, total=None)
+
+        def show(done: int, total: int) -> None:
+            progress.update(task, description="Embedding what was left from last time", completed=done, total=total)
+
         with reach_memory() as memory:
+            if catching_up and isinstance(memory, LocalMemory):
+                memory.catch_up(show)
+                progress.update(task, description=doing, completed=0, total=None)
             yield memory

@@ -24,15 +24,23 @@ class Embedded:
 def embed(memories: Sequence[Memory], names: Collection[str], stores: Stores) -> Embedded:
     """What the model makes of some memories and names; nothing where it cannot be had."""
     listed, embedder = sorted(set(names)), stores.embedder
+    texts, of_names, lag = made_of([embedded_form(memory) for memory in memories], listed, embedder, stores)
+    by_id = {memory.id: vectors for memory, vectors in zip(memories, texts, strict=not lag)}
+    return Embedded(by_id, dict(zip(listed, of_names, strict=not lag)), lag, embedder)
+
+
+def made_of(
+    forms: Sequence[tuple[str, str]], names: Sequence[str], embedder: Embedder, stores: Stores
+) -> tuple[Sequence[Floats], Sequence[Floats], str]:
+    """The vectors of texts with their headings, and those of names; or none at all, and why."""
     try:
-        texts = embedder.embed_texts([embedded_form(memory) for memory in memories]) if memories else ()
-        of_names = embedder.embed_names(listed) if listed else ()
+        texts = embedder.embed_texts(forms) if forms else ()
+        of_names = list(embedder.embed_names(names)) if names else ()
         stores.tables()
     except McpMemoryError as exc:
-        # The log takes a change all the same, and the tables learn of it when the model is there.
-        return Embedded({}, {}, exc.message, embedder)
-    by_id = {memory.id: vectors for memory, vectors in zip(memories, texts, strict=True)}
-    return Embedded(by_id, dict(zip(listed, of_names, strict=True)), embedder=embedder)
+        # The log takes what was said all the same, and the tables learn of it when the model is there.
+        return (), (), exc.message
+    return texts, of_names, ""
 
 
 def comparable(embedded: Embedded, memories: Sequence[Memory], names: Collection[str], stores: Stores) -> Embedded:

@@ -1,12 +1,11 @@
 """Episode to drafts: what of an input is to be remembered, each with its words and the names in it."""
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from dataclasses import dataclass, replace
 
-from .claims import claims_of_draft, mentions_of
 from .mentions import find_mentions
-from .records import Claim, Draft, Episode, Mention, Message, State
+from .records import Draft, Episode, Mention, Message, State
 from .text import content_hash, detect_language, languages_for, lemmas
 
 
@@ -17,13 +16,9 @@ def verbatim(episode: Episode, *, languages: Counter[str], known_names: Containe
     An episode that waits for the language model gives `raw` drafts, which are searchable until then.
     """
     state: State = "raw" if episode.infer else "active"
-    drafts = [
+    return [
         draft_of((place,), message, message.content, episode, state, languages, known_names)
         for place, message in enumerate(episode.messages)
-    ]
-    return [
-        replace(draft, mentions=with_claimed(draft.mentions, claims_of_draft(draft, episode.observed_at).claims))
-        for draft in drafts
     ]
 
 
@@ -63,11 +58,3 @@ def draft_of(
         return replace(draft, ignored_because="the text is empty")
     words = words_of(text, languages, known_names)
     return replace(draft, lemmas=words.lemmas, hash=words.hash, language=words.language, mentions=words.mentions)
-
-
-def with_claimed(mentions: Iterable[Mention], claims: Iterable[Claim]) -> tuple[Mention, ...]:
-    """The mentions of a text, and those that its claims are about: the user, "the user's sister"."""
-    found = {mention.key: mention for mention in mentions}
-    for mention in mentions_of(claims):
-        found.setdefault(mention.key, mention)
-    return tuple(found.values())

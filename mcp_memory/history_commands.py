@@ -8,6 +8,7 @@ from rich.text import Text
 
 from . import inputs, pack, pack_changes
 from .console import Json, out, print_json, working_memory
+from .options import About, Agent, Kind, Meta, Since, Until, filters_of
 
 MemoryId = Annotated[str, typer.Argument(help="The id that search or list shows.")]
 
@@ -78,12 +79,12 @@ def why_not(
     run_id: Annotated[str, typer.Option(help="The conversation, for scope run.")] = "",
     as_of: Annotated[str, typer.Option(help="ISO date: leave out what came later.")] = "",
     known_at: Annotated[str, typer.Option(help="ISO date: what had been recorded by then.")] = "",
-    about: Annotated[str, typer.Option(help="The filter: user or agent.")] = "",
-    kind: Annotated[str, typer.Option(help="The filter: a kind.")] = "",
-    agent: Annotated[str, typer.Option(help="The filter: an agent.")] = "",
-    since: Annotated[str, typer.Option(help="The filter: an ISO date.")] = "",
-    until: Annotated[str, typer.Option(help="The filter: an ISO date.")] = "",
-    meta: Annotated[list[str] | None, typer.Option("--meta", help="The filter: metadata KEY=VALUE.")] = None,
+    about: About = "",
+    kind: Kind = "",
+    agent: Agent = "",
+    since: Since = "",
+    until: Until = "",
+    meta: Meta = None,
     as_json: Json = False,
 ) -> None:
     """Say why a search does not return a memory: hidden by what, or ranked where and by which signals."""
@@ -97,14 +98,7 @@ def why_not(
             run_id=run_id,
             as_of=as_of,
             known_at=known_at,
-            filters={
-                "about": about,
-                "kind": kind,
-                "agent": agent,
-                "since": since,
-                "until": until,
-                "metadata": inputs.pairs_of("--meta", meta),
-            },
+            filters=filters_of(about, kind, agent, since, until, meta),
         )
     _print(pack_changes.why_not_payload(result), pack_changes.why_not_lines(result), as_json)
 

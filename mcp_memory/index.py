@@ -7,7 +7,6 @@ memory in these arrays; it is never given to another memory.
 import threading
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +18,7 @@ from .gazetteer import Gazetteer
 from .keywords import KeywordIndex
 from .log import Log
 from .mentions import name_key
-from .records import Memory, Rating, Selection
+from .records import Memory, Rating, Selection, Validity
 from .schema import to_micros
 from .score import Floats
 from .tables import Tables
@@ -274,7 +273,7 @@ class UserIndex:
         self,
         selection: Selection,
         with_metadata: Collection[str] | None = None,
-        former: Mapping[str, tuple[datetime | None, datetime | None]] = MappingProxyType({}),
+        former: Mapping[str, Validity] = MappingProxyType({}),
     ) -> Mask:
         """Which rows a selection lets through.
 
@@ -305,7 +304,7 @@ class UserIndex:
             return self.is_in_run(selection.run_id)
         return np.ones(len(self.ids), dtype=bool)
 
-    def _at_time(self, selection: Selection, former: Mapping[str, tuple[datetime | None, datetime | None]]) -> Mask:
+    def _at_time(self, selection: Selection, former: Mapping[str, Validity]) -> Mask:
         """Current rows; with `as_of` what was true then, with `known_at` what was held to be true then, or both."""
         state = self.column("state")
         is_current = (state == self.code("state", "active")) | (state == self.code("state", "raw"))

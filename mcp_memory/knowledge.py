@@ -25,7 +25,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from .changes import batches, is_withdrawn
 from .log import Log
-from .records import SIGHTINGS, Fact, Profile
+from .records import SIGHTINGS, Fact, Profile, Validity
 from .reports import Counted, FactAudit
 from .schema import UtcMicros, entities, events, facts, memories, profiles
 from .schema import former_validity as former
@@ -248,7 +248,7 @@ _LABELS = text(
 _WALK = _walk()
 
 
-def former_validity(log: Log, user_id: str, known_at: datetime) -> dict[str, tuple[datetime | None, datetime | None]]:
+def former_validity(log: Log, user_id: str, known_at: datetime) -> dict[str, Validity]:
     """(from, to) of a user's memories and facts by id as it was held at a time, where it has changed since."""
     with log.reading() as connection:
         rows = connection.execute(

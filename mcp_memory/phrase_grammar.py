@@ -8,6 +8,7 @@ from functools import cache
 
 import regex
 
+from .date_rules import compiled
 from .relation_words import FORMER, NEW, PARENTS, PLAIN, POSSESSIVES
 from .statement_words import STATEMENT_WORDS
 from .text import fold
@@ -66,14 +67,14 @@ def grammar_of(language: str) -> PhraseGrammar:
     called = words.called
     return PhraseGrammar(
         language,
-        user=_compiled(rf"(?:{user})\b"),
-        name=_compiled(rf"(?-i:{NAME})"),
-        owned=_compiled(owned),
-        labelled=_compiled(labelled),
-        further=_compiled(further),
-        called_name=_compiled(rf",? (?:(?:{called.strip()}) )?(?P<name>(?-i:{NAME}))(?=['’]s\b|[,.;!?]|\s|$)"),
-        parent=_compiled(rf"(?-i:(?P<noun>{words_of(' '.join(PARENTS[language].values()))}))(?![\p{{L}}-])"),
-        unknown_role=_compiled(
+        user=compiled(rf"(?:{user})\b"),
+        name=compiled(rf"(?-i:{NAME})"),
+        owned=compiled(owned),
+        labelled=compiled(labelled),
+        further=compiled(further),
+        called_name=compiled(rf",? (?:(?:{called.strip()}) )?(?P<name>(?-i:{NAME}))(?=['’]s\b|[,.;!?]|\s|$)"),
+        parent=compiled(rf"(?-i:(?P<noun>{words_of(' '.join(PARENTS[language].values()))}))(?![\p{{L}}-])"),
+        unknown_role=compiled(
             rf"{mine} (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{Ll}}{{3,}})(?=['’]s )" if language == "en" else r"(?!)"
         ),
         plain=frozenset(map(fold, PLAIN[language].split())),
@@ -120,7 +121,3 @@ def _romance(
         rf"{begins}{known_only}{label}(?: {of})?(?= (?:es|est|è|ha|a)\b)",
         rf"(?!){adjectives}{noun}",
     )
-
-
-def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, regex.IGNORECASE)

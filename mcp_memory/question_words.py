@@ -87,3 +87,12 @@ SHARED: Mapping[str, str] = {
     "fr": r"\b(?:partagent?|mêmes?|aussi|en commun)\b|\bqui\b.*\boù (?:travaille|habite)\b",
     "it": r"\b(?:condivid\w+|stess[oaei]|anche|in comune)\b|\bchi\b.*\bdove (?:lavora|abita|vive)\b",
 }
+
+# By these a question shows its language.
+SIGNS: Mapping[str, str] = {
+    "en": "who|where|what|what's|which|when|how|does|do|is|whose",
+    "de": "wer|wo|was|welche[rsmn]?|wann|wie|bei wem|wem|wessen",
+    "es": "quién|quien|dónde|donde|qué|cuál|cual|cuándo|cómo|cuántos",
+    "fr": "qui|où|que|quel|quelle|quels|quelles|quand|comment|combien|chez",
+    "it": "chi|dove|che|qual|quale|quali|quando|come|quanti|cosa",
+}

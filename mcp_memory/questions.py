@@ -9,9 +9,10 @@ from functools import cache
 
 import regex
 
+from .date_rules import compiled
 from .mentions import name_key
 from .phrases import LANGUAGES, Phrase, prepare_phrases, read_phrase
-from .question_words import FIRST_PERSON, SHARED, VERBS
+from .question_words import FIRST_PERSON, SHARED, SIGNS, VERBS
 from .relation_words import POSSESSIVES
 from .text import detect_language, fold, normalise
 from .vocabulary import noun_pattern, relation_of
@@ -145,24 +146,11 @@ _ASKED = regex.compile(
 def _grammar(language: str) -> _Grammar:
     mine = "|".join(POSSESSIVES[language].split())
     return _Grammar(
-        sign=_compiled(rf"(?<![\p{{L}}'])(?:{mine}|{_SIGNS[language]})(?!\p{{L}})"),
-        starts=_compiled(rf"(?<![\p{{L}}'])(?:(?:{mine}|der|die|das|el|la|le|l'|il|lo|the)(?=\W)|(?-i:\p{{Lu}}))"),
-        verbs=tuple((relation, _compiled(pattern)) for relation, pattern in VERBS[language].items()),
-        noun=_compiled(rf"(?<!\p{{L}})(?:{noun_pattern(language)})(?!\p{{L}})"),
-        mine=_compiled(rf"(?<![\p{{L}}'])(?:{mine})(?=\W)"),
-        first_person=_compiled(FIRST_PERSON[language]),
-        shared=_compiled(SHARED[language]),
+        sign=compiled(rf"(?<![\p{{L}}'])(?:{mine}|{SIGNS[language]})(?!\p{{L}})"),
+        starts=compiled(rf"(?<![\p{{L}}'])(?:(?:{mine}|der|die|das|el|la|le|l'|il|lo|the)(?=\W)|(?-i:\p{{Lu}}))"),
+        verbs=tuple((relation, compiled(pattern)) for relation, pattern in VERBS[language].items()),
+        noun=compiled(rf"(?<!\p{{L}})(?:{noun_pattern(language)})(?!\p{{L}})"),
+        mine=compiled(rf"(?<![\p{{L}}'])(?:{mine})(?=\W)"),
+        first_person=compiled(FIRST_PERSON[language]),
+        shared=compiled(SHARED[language]),
     )
-
-
-_SIGNS = {
-    "en": "who|where|what|what's|which|when|how|does|do|is|whose",
-    "de": "wer|wo|was|welche[rsmn]?|wann|wie|bei wem|wem|wessen",
-    "es": "quién|quien|dónde|donde|qué|cuál|cual|cuándo|cómo|cuántos",
-    "fr": "qui|où|que|quel|quelle|quels|quelles|quand|comment|combien|chez",
-    "it": "chi|dove|che|qual|quale|quali|quando|come|quanti|cosa",
-}
-
-
-def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, regex.IGNORECASE)

@@ -11,12 +11,12 @@ from datetime import datetime
 
 from . import score
 from .gazetteer import Gazetteer
-from .knowledge import facts_about, facts_of_key, facts_of_labels, former_validity, labels_of, walk
+from .knowledge import facts_about, facts_of_key, facts_of_labels, labels_of, walk
 from .mentions import name_key
 from .periods import Period, period_in, speaks_of_then
 from .phrases import USER_KEY, Phrase
 from .questions import Asked, read_question
-from .records import Fact, KnownFact, Selection
+from .records import Fact, KnownFact, Selection, Validity
 from .stores import Stores
 from .vocabulary import KNOWN_AS, OTHER, RELATIONS
 from .whose import Referents
@@ -48,13 +48,22 @@ class Recalled:
     later: frozenset[str] = frozenset()
 
 
-def recall(question: str, names: Sequence[tuple[str, str]], selection: Selection, stores: Stores) -> Recalled:
-    """The facts that answer a question, as they were at the time that it or the selection asks about."""
+def recall(
+    question: str,
+    names: Sequence[tuple[str, str]],
+    selection: Selection,
+    former: Mapping[str, Validity],
+    stores: Stores,
+) -> Recalled:
+    """The facts that answer a question, as they were at the time that it or the selection asks about.
+
+    `former` gives the validity by id that rows had at `known_at` where it has changed since.
+    """
     period = _past(question, selection)
     asked = read_question(question, names)
     if not asked.paths and not asked.of:
         return Recalled(period=period)
-    return _Recall(asked, selection, period, stores).run()
+    return _Recall(asked, selection, period, former, stores).run()
 
 
 def _past(question: str, selection: Selection) -> Period | None:
@@ -66,7 +75,14 @@ def _past(question: str, selection: Selection) -> Period | None:
 class _Recall:
     """One question being answered from the facts of one user."""
 
-    def __init__(self, asked: Asked, selection: Selection, period: Period | None, stores: Stores) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        selection: Selection,
+        period: Period | None,
+        former: Mapping[str, Validity],
+        stores: Stores,
+    ) -> None:
         self._asked = asked
         self._log = stores.log
         self._user_id = selection.owner.user_id
@@ -76,9 +92,7 @@ class _Recall:
         moment = selection.as_of or selection.now
         self._during = period or Period(moment, moment)
         self._known_at = selection.known_at
-        self._former = (
-            former_validity(self._log, self._user_id, selection.known_at) if selection.known_at is not None else {}
-        )
+        self._former = former
         self._meant: dict[Phrase, list[str]] = {}
         self._strengths: dict[str, float] = defaultdict(float)
         self._values: dict[str, Fact] = {}

@@ -23,6 +23,8 @@ Operation = Literal["add", "distil", "delete", "update", "undo"]
 # Who says so: a person by hand, a pattern that leaves no doubt, a language model.
 FactSource = Literal["hand", "text", "model"]
 JobTask = Literal["extract", "procedure"]
+# From when to when something held, None where that is open; (world time, aware UTC).
+Validity = tuple[datetime | None, datetime | None]
 # Hears how much of how much is done.
 OnProgress = Callable[[int, int], None]
 

@@ -47,10 +47,10 @@ def search(
     query, lag = _with_vectors(query, index, embedder, stores)
     rewriting = rewritten()
     reworded = _reworded(query, rewriting.queries, index, embedder)
-    recalled = recall(query.text, query.names, selection, stores)
+    former = former_validity(stores.log, selection.owner.user_id, selection.known_at) if selection.known_at else {}
+    recalled = recall(query.text, query.names, selection, former, stores)
     if recalled.period:
         selection = replace(selection, during=(recalled.period.start, recalled.period.end))
-    former = former_validity(stores.log, selection.owner.user_id, selection.known_at) if selection.known_at else {}
     with_metadata = (
         stores.log.ids_with_metadata(selection.owner.user_id, selection.filters) if selection.filters.metadata else None
     )

@@ -3,7 +3,7 @@
 Only world time decides, whatever the order of arrival. What ended stays, with its time and with what took its place.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -31,8 +31,12 @@ class Settled:
 
 @dataclass(slots=True)
 class _Work:
-    """Facts and memories as they are so far, by id."""
+    """Facts and memories as they are so far, by id; `gone` are the facts that the change takes back."""
 
+    stores: Stores
+    change_id: str
+    now: datetime
+    gone: frozenset[str]
     facts: dict[str, Fact] = field(default_factory=dict)
     changed: dict[str, Fact] = field(default_factory=dict)
     memories: dict[str, Memory] = field(default_factory=dict)
@@ -40,6 +44,11 @@ class _Work:
 
     def put(self, fact: Fact) -> None:
         self.facts[fact.id] = self.changed[fact.id] = fact
+
+    def change(self, before: Memory, after: Memory) -> None:
+        if after != before:
+            self.memories[before.id] = replace(after, updated_at=self.now, revision=self.change_id)
+            self.touched.add(before.id)
 
 
 def settle(
@@ -58,7 +67,6 @@ def settle(
     ended is settled without them. `known` are older memories as the same change has left them so far. Of what a text
     claims only so much becomes facts as the settings say, the surest first.
     """
-    now = stores.clock()
     kept = {memory.id: memory for memory in (*known, *admitted.memories.values())}
     # What is merged says it of the memory that says the same.
     carriers = {
@@ -67,37 +75,37 @@ def settle(
     }
     speaking = {place: memory for place, memory in carriers.items() if memory.state in ("active", "raw")}
     users = [memory.user_id for memory in speaking.values()] + [fact.user_id for fact in withdrawn]
-    user_id = users[0] if users else ""
+    if not users:
+        return Settled(admitted, tuple(known), ())
+    user_id = users[0]
     names = Referents(stores.log, user_id, stores.index_of(user_id).names, resolution.new_entities)
-    work = _Work(memories={memory.id: memory for memory in (*known, *speaking.values())})
+    work = _Work(stores, change_id, stores.clock(), frozenset(fact.id for fact in withdrawn))
+    work.memories |= {memory.id: memory for memory in (*known, *speaking.values())}
     work.touched |= {memory.id for memory in known}
     for place, memory in speaking.items():
         surest_first = sorted(claims.get(place, ()), key=lambda claim: -claim.confidence)
         for claim in surest_first[: stores.settings.facts_per_memory]:
-            for fact in _facts(claim, memory, names, stores, now, change_id):
+            for fact in _facts(claim, memory, names, work):
                 work.put(fact)
         if memory is admitted.memories[place] and (begun := began_before(claims.get(place, ()), memory.observed_at)):
             work.memories[memory.id] = replace(memory, valid_from=min(begun, memory.valid_from or begun))
-    gone = {fact.id for fact in withdrawn}
     concerned = (*work.changed.values(), *withdrawn)
     keys = {(names.same_as(fact.subject_id), fact.relation, fact.label) for fact in concerned}
     for subject_ids, relation, label in sorted(keys, key=lambda key: (sorted(key[0]), key[1], key[2])):
         known_facts = facts_of_key(stores.log, user_id, subject_ids, (relation,), label)
-        of_key = {fact.id: fact for fact in known_facts if fact.id not in gone}
+        of_key = {fact.id: fact for fact in known_facts if fact.id not in work.gone}
         of_key |= {
             fact.id: fact
             for fact in work.changed.values()
             if fact.subject_id in subject_ids and (fact.relation, fact.label) == (relation, label)
         }
         is_single = RELATIONS[relation].is_single and not any(map(names.is_one_of_several, subject_ids))
-        _settle_key(of_key, gone, work, stores, change_id, is_single=is_single)
-    _end_memories(work, gone, stores, now, change_id)
-    return _outcome(work, admitted, {memory.id: place for place, memory in carriers.items()}, stores)
+        _settle_key(of_key, work, is_single=is_single)
+    _end_memories(work)
+    return _outcome(work, admitted, {memory.id: place for place, memory in carriers.items()})
 
 
-def _facts(
-    claim: Claim, memory: Memory, names: Referents, stores: Stores, now: datetime, change_id: str
-) -> Iterator[Fact]:
+def _facts(claim: Claim, memory: Memory, names: Referents, work: _Work) -> Iterator[Fact]:
     """A claim as a fact. Where the log does not say of what an end tells, one for all that it can be: it may come yet.
 
     None where it may be one of several.
@@ -107,22 +115,19 @@ def _facts(
         return
     relations = claim.relations
     if len(relations) > 1:
-        known = facts_of_key(stores.log, memory.user_id, names.same_as(subject_id), relations)
+        known = facts_of_key(work.stores.log, memory.user_id, names.same_as(subject_id), relations)
         meant = {fact.relation for fact in known if fact.holds and same_value(fact.object_key, claim.object_key)}
         if len(meant) > 1:
             return
         relations = tuple(meant) or relations
     for relation in relations:
-        yield _fact(replace(claim, relations=(relation,)), subject_id, memory, names, stores, now, change_id)
+        yield _fact(claim, relation, subject_id, memory, names, work)
 
 
-def _fact(
-    claim: Claim, subject_id: str, memory: Memory, names: Referents, stores: Stores, now: datetime, change_id: str
-) -> Fact:
-    relation = claim.relations[0]
+def _fact(claim: Claim, relation: str, subject_id: str, memory: Memory, names: Referents, work: _Work) -> Fact:
     kind = RELATIONS[relation]
     return Fact(
-        id=stores.ids.next(now),
+        id=work.stores.ids.next(work.now),
         user_id=memory.user_id,
         subject_id=subject_id,
         subject=claim.subject,
@@ -138,21 +143,18 @@ def _fact(
         source=claim.source,
         valid_from=min(claim.begins_at, memory.valid_from or claim.begins_at),
         invalid_at=None,
-        created_at=now,
+        created_at=work.now,
         closed_at=None,
-        revision=change_id,
+        revision=work.change_id,
     )
 
 
-def _settle_key(
-    facts: Mapping[str, Fact], gone: Collection[str], work: _Work, stores: Stores, change_id: str, *, is_single: bool
-) -> None:
+def _settle_key(facts: Mapping[str, Fact], work: _Work, *, is_single: bool) -> None:
     """Give every fact of one key the end that its timeline has."""
-    now = stores.clock()
     work.facts |= {key: fact for key, fact in facts.items() if key not in work.facts}
-    memories = stores.log.get_memories(sorted({fact.memory_id for fact in facts.values()} - set(work.memories)))
+    memories = work.stores.log.get_memories(sorted({fact.memory_id for fact in facts.values()} - set(work.memories)))
     work.memories |= memories
-    sighted = last_sighted(stores.log, [fact.memory_id for fact in facts.values()])
+    sighted = last_sighted(work.stores.log, [fact.memory_id for fact in facts.values()])
     # What holds for a while only, neither ends what holds for good nor is ended by it.
     lasting = {key: fact for key, fact in facts.items() if work.memories[fact.memory_id].expires_at is None}
     stages = [
@@ -161,15 +163,17 @@ def _settle_key(
     ]
     ends = ends_of(stages, is_single=is_single)
     for fact in lasting.values():
-        is_ours = not fact.ended_by or fact.ended_by in facts or fact.ended_by in gone
+        is_ours = not fact.ended_by or fact.ended_by in facts or fact.ended_by in work.gone
         if not is_ours:
             # It ended with its memory, or by what is gone: that stands.
             continue
         end = ends.get(fact.id)
         ended_at, ended_by = (end.at, end.by) if end else (None, "")
         if (fact.invalid_at, fact.ended_by) != (ended_at, ended_by):
-            closed_at = (fact.closed_at or now) if end else None
-            work.put(replace(fact, invalid_at=ended_at, ended_by=ended_by, closed_at=closed_at, revision=change_id))
+            closed_at = (fact.closed_at or work.now) if end else None
+            work.put(
+                replace(fact, invalid_at=ended_at, ended_by=ended_by, closed_at=closed_at, revision=work.change_id)
+            )
 
 
 def _last_said(fact: Fact, work: _Work, sighted: Mapping[str, datetime]) -> datetime:
@@ -178,44 +182,46 @@ def _last_said(fact: Fact, work: _Work, sighted: Mapping[str, datetime]) -> date
     return max(observed_at, sighted.get(fact.memory_id, observed_at))
 
 
-def _end_memories(work: _Work, gone: Collection[str], stores: Stores, now: datetime, change_id: str) -> None:
+def _end_memories(work: _Work) -> None:
     """End the memories of which every fact has ended, and take that back where one holds again."""
     concerned = {fact.memory_id for fact in work.changed.values()}
-    of_memory = facts_of_memories(stores.log, sorted(concerned))
+    of_memory = facts_of_memories(work.stores.log, sorted(concerned))
     for memory_id in concerned:
         memory = work.memories[memory_id]
-        own = {fact.id: fact for fact in of_memory.get(memory_id, ()) if fact.id not in gone}
+        own = {fact.id: fact for fact in of_memory.get(memory_id, ()) if fact.id not in work.gone}
         own |= {fact.id: fact for fact in work.changed.values() if fact.memory_id == memory_id}
         holding = _told_by(list(own.values()))
         ended = [fact for fact in holding if fact.invalid_at and fact.ended_by != ENDED_WITH_MEMORY]
-        if (
-            ended
-            and all(fact in ended or _is_told_again(fact, ended, work) for fact in holding)
-            and memory.state in ("active", "raw", "invalid")
-        ):
-            if memory.state == "invalid" or _says_nothing_else(memory, holding):
-                last = max(ended, key=lambda fact: fact.invalid_at or now)
-                if last.invalid_at and last.invalid_at > now:
-                    # It holds until then.
-                    continue
-                by = work.facts.get(last.ended_by)
-                after = replace(
-                    memory,
-                    state="invalid",
-                    invalid_at=last.invalid_at,
-                    closed_at=memory.closed_at or now,
-                    superseded_by=by.memory_id if by else memory.superseded_by,
-                )
-                _change(work, memory, after, now, change_id)
-                # Who "my sister Eva" is, holds on: what took the memory's place speaks for it now.
-                for fact in own.values():
-                    if by and fact.holds and fact.closed_at is None:
-                        work.put(replace(fact, memory_id=by.memory_id, revision=change_id))
-        elif memory.state == "invalid" and any(fact.closed_at is None for fact in holding):
+        is_over = bool(ended) and all(fact in ended or _is_told_again(fact, ended, work) for fact in holding)
+        if is_over and _may_end(memory, holding):
+            _end(memory, max(ended, key=lambda fact: fact.invalid_at or work.now), list(own.values()), work)
+        elif not is_over and memory.state == "invalid" and any(fact.closed_at is None for fact in holding):
             # Words that still wait to be read go on waiting.
-            state: State = "raw" if is_episode_waiting(stores.log, memory.episode_id) else "active"
-            after = replace(memory, state=state, invalid_at=None, closed_at=None, superseded_by="")
-            _change(work, memory, after, now, change_id)
+            state: State = "raw" if is_episode_waiting(work.stores.log, memory.episode_id) else "active"
+            work.change(memory, replace(memory, state=state, invalid_at=None, closed_at=None, superseded_by=""))
+
+
+def _may_end(memory: Memory, facts: Sequence[Fact]) -> bool:
+    return memory.state == "invalid" or (memory.state in ("active", "raw") and _says_nothing_else(memory, facts))
+
+
+def _end(memory: Memory, last: Fact, own: Sequence[Fact], work: _Work) -> None:
+    """End a memory with the last of its facts; one that is still to come ends nothing yet."""
+    if last.invalid_at and last.invalid_at > work.now:
+        return
+    by = work.facts.get(last.ended_by)
+    ended = replace(
+        memory,
+        state="invalid",
+        invalid_at=last.invalid_at,
+        closed_at=memory.closed_at or work.now,
+        superseded_by=by.memory_id if by else memory.superseded_by,
+    )
+    work.change(memory, ended)
+    # Who "my sister Eva" is, holds on: what took the memory's place speaks for it now.
+    for fact in own:
+        if by and fact.holds and fact.closed_at is None:
+            work.put(replace(fact, memory_id=by.memory_id, revision=work.change_id))
 
 
 def _is_told_again(fact: Fact, ended: Sequence[Fact], work: _Work) -> bool:
@@ -236,12 +242,6 @@ def _told_by(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in holding if fact.object_id not in subjects] or holding
 
 
-def _change(work: _Work, before: Memory, after: Memory, now: datetime, change_id: str) -> None:
-    if after != before:
-        work.memories[before.id] = replace(after, updated_at=now, revision=change_id)
-        work.touched.add(before.id)
-
-
 def _says_nothing_else(memory: Memory, facts: Sequence[Fact]) -> bool:
     """Whether a memory is over when its facts are. What a model described is one statement with one fact."""
     if all(fact.source != "text" for fact in facts):
@@ -249,7 +249,7 @@ def _says_nothing_else(memory: Memory, facts: Sequence[Fact]) -> bool:
     return claims_of_memory(memory).is_all
 
 
-def _outcome(work: _Work, admitted: Admitted, places: Mapping[str, int], stores: Stores) -> Settled:
+def _outcome(work: _Work, admitted: Admitted, places: Mapping[str, int]) -> Settled:
     """The rows as they are now; `places` says which input each memory speaks for that says what an input says."""
     rows = {place: work.memories.get(memory.id, memory) for place, memory in admitted.memories.items()}
     new_ids = {memory.id for memory in rows.values()}
@@ -265,8 +265,9 @@ def _outcome(work: _Work, admitted: Admitted, places: Mapping[str, int], stores:
         if place is not None and work.memories[fact.memory_id].state != "invalid":
             receipts[place] = _replacing_in_part(receipts[place], fact)
     for place, memory in rows.items():
-        if memory.state == "invalid" and memory.invalid_at:
-            receipts[place] = _late(receipts[place], memory, stores, work)
+        # What a comparison has ended has its receipt.
+        if memory.state == "invalid" and admitted.memories[place].state != "invalid":
+            receipts[place] = _late(receipts[place], memory, work)
     return Settled(replace(admitted, memories=rows, receipts=tuple(receipts)), known, tuple(work.changed.values()))
 
 
@@ -287,11 +288,10 @@ def _replacing_in_part(receipt: Receipt, fact: Fact) -> Receipt:
     return replace(receipt, reason=f"{receipt.reason}; {told}" if receipt.reason else told)
 
 
-def _late(receipt: Receipt, memory: Memory, stores: Stores, work: _Work) -> Receipt:
+def _late(receipt: Receipt, memory: Memory, work: _Work) -> Receipt:
     """The receipt of what had been so, and was over when it arrived."""
-    by = work.memories.get(memory.superseded_by) or stores.log.get_memories([memory.superseded_by]).get(
-        memory.superseded_by
-    )
+    by_id = memory.superseded_by
+    by = work.memories.get(by_id) or work.stores.log.get_memories([by_id]).get(by_id)
     until = memory.invalid_at.date().isoformat() if memory.invalid_at else ""
     told = f"held until {until}, when this took its place: {by.text}" if by else f"held until {until}"
     return replace(receipt, reason=f"{receipt.reason}; {told}" if receipt.reason else told)

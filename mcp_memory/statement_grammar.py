@@ -3,25 +3,29 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 import regex
 
+from .date_rules import compiled
 from .date_words import LANGUAGES as LANGUAGE_DATES
 from .phrase_grammar import NAME
 from .relation_words import POSSESSIVES
 from .statement_words import (
     BEFORE_TIMES,
     FAVOURITES,
+    GERMAN_NOUN,
     LEADS_ON,
     NO_TRADES,
     NOT_MEANT,
     NOT_NAMES,
     NOT_PLACES,
     NOT_THINGS,
+    OF_A_PEOPLE,
     OVER,
     PASSING,
     PRONOUNS,
+    SIGNS,
     SPEAKER_WORDS,
     STATEMENT_WORDS,
     TRADE_ENDINGS,
@@ -30,6 +34,7 @@ from .text import fold
 from .vocabulary import noun_pattern
 
 How = Literal["is", "begins", "ends"]
+_HOWS: tuple[How, ...] = get_args(How)
 _PHONE = r"\+?\(?\d[\d\s()/.-]{4,}\d"
 _EMAIL = r"[\p{L}\p{N}_.+-]++@[\p{L}\p{N}-]++(?:\.[\p{L}\p{N}-]++)+"
 _CODE = r"(?=[\p{L}\p{N}._/-]*\p{N})[\p{L}\p{N}][\p{L}\p{N}._/-]*"
@@ -161,46 +166,46 @@ def grammar_of(language: str) -> StatementGrammar:
     return StatementGrammar(
         language=language,
         rows=rows,
-        lead_in=_compiled(
+        lead_in=compiled(
             rf"(?:{words.lead_in})(?:[,:!.…–—]+ ?| (?={begun}))"
             rf"|(?:{BEFORE_TIMES}) [^,.;:]{{2,30}}, "
             rf"|(?:at|bei|en|chez|da|in) (?-i:{NAME}) (?=(?:{subject})\b)"
             rf"|(?:since|seit|desde|depuis|dal?|letzten?|last) (?:[^\s,.;:]+ ){{1,3}}?(?={begun})"
         ),
-        clause_start=_compiled(
+        clause_start=compiled(
             rf"(?:{joint})(?={subject}\b)|\s{words.joins}\s(?={another} \p{{Ll}})"
             rf"|;\s(?={another})|,\s(?={another}(?:'s|\s(?:is|ist|es|est|è)) )"
             rf"|(?:[,;]\s(?:{words.joins}\s)?|\s{words.joins}\s)(?={pronoun})"
             rf"|[,;]\s(?=(?:{words.adverbs}) )"
         ),
-        clause_end=_compiled(end),
-        comma=_compiled(r",\s"),
-        own_role=_compiled(rf"(?:{mine}) (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{L}}{{3,}}){end}"),
+        clause_end=compiled(end),
+        comma=compiled(r",\s"),
+        own_role=compiled(rf"(?:{mine}) (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{L}}{{3,}}){end}"),
         # Where languages leave the pronoun out, an adverb may open the clause.
-        pronoun=_compiled(rf"{pronoun}|(?:{words.adverbs})(?=\s)" if language in ("es", "it") else pronoun),
-        goes_on=_compiled(rf"[^.;:!?]*?\s{words.joins}\s(?!{another})"),
-        copula=_compiled(rf"(?:{words.copula})(?=\s|:)[:\s]"),
-        called=_compiled(rf"(?:{words.called})\s"),
-        has_new=_compiled(rf"(?:{words.has_new}) {new_noun}"),
-        other_has_new=_compiled(rf"(?:{words.other_has_new}) {new_noun}"),
-        favourite=_compiled(FAVOURITES[language].replace("{v}", macros["v"]).replace("{art}", articles)),
-        article=_compiled(articles),
-        beside=_compiled(words.beside),
-        unsure=_compiled(words.unsure),
-        passing=_compiled(rf"(?<![\p{{L}}'])(?:{PASSING})(?!\p{{L}})"),
-        over=_compiled(OVER),
-        name=_compiled(rf"({name}){_OBJECT_END}"),
-        plain=_compiled(rf"({plain}){plain_end}"),
-        phone=_compiled(rf"({_PHONE})"),
-        email=_compiled(rf"({_EMAIL})"),
-        number=_compiled(r"(\d{1,3})(?![\d.,]\d)"),
-        date=_compiled(rf"({_DATE})"),
-        any_value=_compiled(rf"({_QUOTED}|{_EMAIL}|{_PHONE}|{_DATE}|{_AMOUNT}|{_CODE}|(?-i:{NAME})){_OBJECT_END}"),
-        address=_compiled(r"([\p{L}\p{N}][^;:!?()]{3,80}?)(?=\s*(?:$|[;:!?()]|\.(?:\s|$)))"),
-        list_end=_compiled(
+        pronoun=compiled(rf"{pronoun}|(?:{words.adverbs})(?=\s)" if language in ("es", "it") else pronoun),
+        goes_on=compiled(rf"[^.;:!?]*?\s{words.joins}\s(?!{another})"),
+        copula=compiled(rf"(?:{words.copula})(?=\s|:)[:\s]"),
+        called=compiled(rf"(?:{words.called})\s"),
+        has_new=compiled(rf"(?:{words.has_new}) {new_noun}"),
+        other_has_new=compiled(rf"(?:{words.other_has_new}) {new_noun}"),
+        favourite=compiled(FAVOURITES[language].replace("{v}", macros["v"]).replace("{art}", articles)),
+        article=compiled(articles),
+        beside=compiled(words.beside),
+        unsure=compiled(words.unsure),
+        passing=compiled(rf"(?<![\p{{L}}'])(?:{PASSING})(?!\p{{L}})"),
+        over=compiled(OVER),
+        name=compiled(rf"({name}){_OBJECT_END}"),
+        plain=compiled(rf"({plain}){plain_end}"),
+        phone=compiled(rf"({_PHONE})"),
+        email=compiled(rf"({_EMAIL})"),
+        number=compiled(r"(\d{1,3})(?![\d.,]\d)"),
+        date=compiled(rf"({_DATE})"),
+        any_value=compiled(rf"({_QUOTED}|{_EMAIL}|{_PHONE}|{_DATE}|{_AMOUNT}|{_CODE}|(?-i:{NAME})){_OBJECT_END}"),
+        address=compiled(r"([\p{L}\p{N}][^;:!?()]{3,80}?)(?=\s*(?:$|[;:!?()]|\.(?:\s|$)))"),
+        list_end=compiled(
             r"\s(?:but|aber|pero|mais|ma|since|because|weil|porque|car|perché|fluently|fließend|allergisch)\b|[;:]"
         ),
-        list_joint=_compiled(r",\s*(?:and|und|y|et|e)?\s*|\s(?:and|und|y|et|e|as well as|sowie)\s"),
+        list_joint=compiled(r",\s*(?:and|und|y|et|e)?\s*|\s(?:and|und|y|et|e|as well as|sowie)\s"),
         stops=stops,
         no_objects=frozenset(map(fold, f"{words.no_objects} {NOT_THINGS} {_days(language)}".split())),
         not_names=stops
@@ -208,9 +213,6 @@ def grammar_of(language: str) -> StatementGrammar:
         | {"hier", "dort", "aqui", "ici", "qui"},
         not_places=frozenset(NOT_PLACES.split()),
     )
-
-
-_HOWS: dict[str, How] = {"is": "is", "begins": "begins", "ends": "ends"}
 
 
 def _rows(text: str, macros: dict[str, str]) -> Iterator[Row]:
@@ -222,18 +224,16 @@ def _rows(text: str, macros: dict[str, str]) -> Iterator[Row]:
             first, third = (each.replace(f"{{{name}}}", expression) for each in (first, third))
         yield Row(
             tuple(relations.split("|")),
-            _HOWS[kind],
-            _compiled(f"(?:{first})"),
-            _compiled(rf"\s?(?:{third})" if third else r"(?!)"),
+            next(how for how in _HOWS if how == kind),
+            compiled(f"(?:{first})"),
+            compiled(rf"\s?(?:{third})" if third else r"(?!)"),
         )
 
 
-def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, regex.IGNORECASE)
-
-
 # What a person says of a whole text that is not meant.
-IS_NOT_MEANT = _compiled(NOT_MEANT)
+IS_NOT_MEANT = compiled(NOT_MEANT)
+IS_GERMAN_NOUN, IS_OF_A_PEOPLE = compiled(GERMAN_NOUN), compiled(OF_A_PEOPLE)
+SIGN_OF = {code: compiled(rf"(?<![\p{{L}}'])(?:{words})(?![\p{{L}}])") for code, words in SIGNS.items()}
 
 
 def _days(language: str) -> str:

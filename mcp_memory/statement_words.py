@@ -369,3 +369,20 @@ NOT_THINGS = (
     "christmas easter hanukkah ramadan thanksgiving weekend weekends night navidad weihnachten ostern noel natale pasqua"
     " sweatpants affitto mucho team"
 )
+# By these a short statement shows its language.
+SIGNS: Mapping[str, str] = {
+    "en": "i|i'm|i've|my|our|the user|lives|works|moved|drives|is|was|a|the|has|started|switched|joined|left|quit"
+    "|retired|resigned|turned|became|speaks|studies|reports",
+    "de": r"ich|mein\w*|unser\w*|wohnt|arbeitet|der nutzer|hat|spricht|studiert|fährt",
+    "es": "mi|mis|yo|vivo|vive|trabajo|trabaja|me|hablo|nací|soy|es|dejó|habla|estudia|nació|se|empecé|dejé|estudio"
+    "|nuestr[oa]",
+    "fr": "je|mon|ma|mes|notre|tu peux|habite|travaille|j'(?:ai|habite)|a (?:quitté|déménagé|commencé)|s'est|parle",
+    "it": "mio|mia|abito|abita|vivo|vive|lavoro|lavora|sono|parlo|ho|ha|si|parla|studia|guida|puoi|potete",
+}
+# In German nouns have capitals: by such an ending, or as such a word, "Arzt" is no name; a Peter is left to the model.
+GERMAN_NOUN = r"^\p{L}*(?:er|in|or|ist|ant|ent|eur|ling|frau|mann|arzt|koch|wirt|idiot|klasse|krank|gold|spitze|engel|profi|fan|klug)$"
+# "German", "Portuguese", "Danish" are no names of people; "Ian" and "Christian" are, and are left to the model.
+OF_A_PEOPLE = (
+    r"^(?:\p{L}+(?:ese|ish)|german|italian|american|russian|french|dutch|greek|swiss|czech|thai|indian|mexican|brazilian"
+    r"|canadian|australian|austrian|belgian|norwegian|ukrainian|korean|deutsche?r?|italiener\w*)$"
+)

@@ -12,7 +12,16 @@ import regex
 from .guards import is_negated
 from .phrases import LANGUAGES, Phrase, Step, read_owned_label, read_phrase
 from .sift import is_question, sentences
-from .statement_grammar import IS_NOT_MEANT, How, Row, StatementGrammar, grammar_of
+from .statement_grammar import (
+    IS_GERMAN_NOUN,
+    IS_NOT_MEANT,
+    IS_OF_A_PEOPLE,
+    SIGN_OF,
+    How,
+    Row,
+    StatementGrammar,
+    grammar_of,
+)
 from .tense import speaks_of_plans
 from .text import detect_language, fold, normalise
 from .vocabulary import KNOWN_AS, RELATIONS, relation_of
@@ -29,18 +38,6 @@ _MAX_INITIALS = 4
 _TITLED = regex.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|Sra|Sr|Dott|Mme)\.\s")
 # A shorter text may be taken for another language.
 _MAX_UNSURE_CHARS = 80
-_SIGN_OF = {
-    code: regex.compile(rf"(?<![\p{{L}}'])(?:{words})(?![\p{{L}}])", regex.IGNORECASE)
-    for code, words in {
-        "en": "i|i'm|i've|my|our|the user|lives|works|moved|drives|is|was|a|the|has|started|switched|joined|left|quit"
-        "|retired|resigned|turned|became|speaks|studies|reports",
-        "de": r"ich|mein\w*|unser\w*|wohnt|arbeitet|der nutzer|hat|spricht|studiert|fährt",
-        "es": "mi|mis|yo|vivo|vive|trabajo|trabaja|me|hablo|nací|soy|es|dejó|habla|estudia|nació|se|empecé|dejé|estudio"
-        "|nuestr[oa]",
-        "fr": "je|mon|ma|mes|notre|tu peux|habite|travaille|j'(?:ai|habite)|a (?:quitté|déménagé|commencé)|s'est|parle",
-        "it": "mio|mia|abito|abita|vivo|vive|lavoro|lavora|sono|parlo|ho|ha|si|parla|studia|guida|puoi|potete",
-    }.items()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +132,7 @@ def _languages_of(sentence: str, spoken: str) -> Iterator[str]:
     if spoken in LANGUAGES:
         yield spoken
     if len(sentence) <= _MAX_UNSURE_CHARS:
-        yield from (code for code in LANGUAGES if code != spoken and _SIGN_OF[code].search(sentence))
+        yield from (code for code in LANGUAGES if code != spoken and SIGN_OF[code].search(sentence))
 
 
 def _subject_at(sentence: str, start: int, grammar: StatementGrammar) -> Phrase | None:
@@ -240,7 +237,7 @@ def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) 
     if not phrase.is_new and grammar.passing.search(clause):
         return
     value = _value_of(last, clause, match.end(), grammar)
-    if last.is_role and grammar.language == "de" and _GERMAN_NOUN.search(value):
+    if last.is_role and grammar.language == "de" and IS_GERMAN_NOUN.search(value):
         # Where nouns have capitals, "Mein Mann ist Arzt" looks like a name; and a Peter is left to the model.
         value = ""
     if not value and last.is_role and (called := grammar.called.match(clause, phrase.end)):
@@ -287,21 +284,10 @@ def _name_at(clause: str, start: int, grammar: StatementGrammar) -> str:
     if (
         match is None
         or fold(match.group(1).partition(" ")[0]) in grammar.not_names
-        or _OF_A_PEOPLE.search(fold(match.group(1)))
+        or IS_OF_A_PEOPLE.search(fold(match.group(1)))
     ):
         return ""
     return _trimmed(match.group(1), grammar)
-
-
-_GERMAN_NOUN = regex.compile(
-    r"^\p{L}*(?:er|in|or|ist|ant|ent|eur|ling|frau|mann|arzt|koch|wirt|idiot|klasse|krank|gold|spitze|engel|profi|fan|klug)$",
-    regex.IGNORECASE,
-)
-# "German", "Portuguese", "Danish" are no names of people; "Ian" and "Christian" are, and are left to the model.
-_OF_A_PEOPLE = regex.compile(
-    r"^(?:\p{L}+(?:ese|ish)|german|italian|american|russian|french|dutch|greek|swiss|czech|thai"
-    r"|indian|mexican|brazilian|canadian|australian|austrian|belgian|norwegian|ukrainian|korean|deutsche?r?|italiener\w*)$"
-)
 
 
 def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from .admit import Admitted
-from .claims import CONFIDENCE, began_before, claims_of_memory
+from .claims import CONFIDENCE, began_before, claims_of_memory, with_claimed
 from .embedding import Embedded, comparable, embed
 from .errors import InvalidInputError, NotFoundError
-from .extract import Words, with_claimed, words_of
+from .extract import Words, words_of
 from .index import UserIndex
 from .knowledge import facts_of_memories
 from .lookup import find_kept

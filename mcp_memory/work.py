@@ -2,15 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from . import backlog
 from .admit import admit, comparable, embed, resolve, same_text, with_lag, write
-from .claims import claim_of, claims_of_draft, claims_of_memory
+from .claims import claim_of, claims_of_draft, claims_of_memory, with_claimed
 from .describe import Description, describe
 from .disclose import spoken_secrets, without_spoken
 from .distil import Distilled, Statement, distil
-from .extract import draft_of, with_claimed
+from .extract import draft_of
 from .guards import is_negated
 from .knowledge import facts_of_memories
 from .language_model import LanguageModel
@@ -53,12 +52,12 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
         news = _news(drafts, episode, stores)
         descriptions = _described(news, model)
         drafts = [_with(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)]
+        claims = {place: _claims(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)}
         drafts = [
-            replace(draft, mentions=with_claimed(draft.mentions, _claims(draft, descriptions.get(place), episode)))
-            for place, draft in enumerate(drafts)
+            replace(draft, mentions=with_claimed(draft.mentions, claims[place])) for place, draft in enumerate(drafts)
         ]
         ties = find_ties({place: drafts[place] for place in news}, descriptions, episode, stores, model.ask)
-        outcome = _store(job, episode, reading, distilled, drafts, stores, descriptions=descriptions, ties=ties)
+        outcome = _store(job, episode, reading, distilled, drafts, claims, stores, ties=ties)
         if outcome is not None:
             return outcome
 
@@ -73,7 +72,8 @@ def keep_words(job: Job, stores: Stores, error: str) -> tuple[Receipt, ...]:
         reading = by_itself(episode, stores)
         distilled = Distilled(undecided=set(range(len(episode.messages))) - reading.left_out)
         drafts = _drafts(distilled, episode, "", stores)
-        outcome = _store(job, episode, reading, distilled, drafts, stores, reason=error)
+        claims = {place: _claims(draft, None, episode) for place, draft in enumerate(drafts)}
+        outcome = _store(job, episode, reading, distilled, drafts, claims, stores, reason=error)
         if outcome is not None:
             return outcome
 
@@ -111,9 +111,9 @@ def _store(
     reading: Reading,
     distilled: Distilled,
     drafts: Sequence[Draft],
+    claims: Mapping[int, Sequence[Claim]],
     stores: Stores,
     *,
-    descriptions: Mapping[int, Description] = MappingProxyType({}),
     ties: Sequence[Tie] = (),
     reason: str = "",
 ) -> tuple[Receipt, ...] | None:
@@ -137,8 +137,7 @@ def _store(
         superseded = apply_ties(ties, resolution, admitted, stores, change_id)
         admitted = superseded.admitted
         raw = backlog.raw_rows(stores.log, episode.id)
-        read = {place: _claims(draft, descriptions.get(place), episode) for place, draft in enumerate(drafts)}
-        claims = _as_said(read, drafts, raw, episode)
+        claims = _as_said(claims, drafts, raw, episode)
         lost = _lost(raw, claims, reading, episode)
         given_way = _give_way(episode, distilled, resolution, admitted.receipts, raw, lost, change_id, stores)
         gone = [row.memory.id for row in given_way if row.memory.state == "distilled"]

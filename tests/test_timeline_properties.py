@@ -205,8 +205,10 @@ def seen(memory: LocalMemory, selection: Selection) -> set[str]:
 def recalled(memory: LocalMemory, question: str, selection: Selection) -> set[str]:
     """The texts whose facts answer a question by key."""
     names = [("tom", "Tom"), ("ana", "Ana")]
-    values = recall(question, [name for name in names if name[1] in question], selection, memory.stores).values
-    found = memory.stores.log.get_memories([value.memory_id for value in values])
+    log, asked = memory.stores.log, [name for name in names if name[1] in question]
+    former = former_validity(log, memory.user_id, selection.known_at) if selection.known_at else {}
+    values = recall(question, asked, selection, former, memory.stores).values
+    found = log.get_memories([value.memory_id for value in values])
     return {record.text for record in found.values()}
 
 
