@@ -1,7 +1,7 @@
 """What was so in January and is otherwise since May: today's answer, that of another day, the history, and back."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
 import pytest
@@ -118,6 +118,8 @@ STORIES = {
 @pytest.fixture(scope="module")
 def folder(embedder: Embedder) -> Iterator[SharedFolder]:
     with opened(embedder) as folder:
+        # What is told is past, September included.
+        folder.clock.advance(days=180)
         yield folder
 
 
@@ -318,6 +320,18 @@ def test_a_memory_that_says_more_stays_when_one_of_its_facts_ends(folder: Shared
     folder.tell(memory, ("I quit my job", SEPTEMBER))
     assert [record.id for record in memory.list(states=["invalid"])] == [both]
     assert {garden, moved} <= {record.id for record in memory.list()}
+
+
+def test_what_takes_over_later_leaves_the_present_value_until_then(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.tell(memory, ("My boss is Eva", JANUARY))
+    memory.add_fact("me", "boss", "Tom", since=(folder.clock() + timedelta(days=90)).date().isoformat())
+    assert memory.list(states=["invalid"]) == []
+    assert values(memory, "who is my boss?") == ["Eva"]
+    assert [fact.object for fact in memory.facts()] == ["Eva"]
+    folder.clock.advance(days=91)
+    assert values(memory, "who is my boss?") == ["Tom"]
+    assert [fact.object for fact in memory.facts()] == ["Tom"]
 
 
 def test_what_was_known_at_a_time_is_what_had_been_told_by_then(folder: SharedFolder) -> None:
