@@ -1,8 +1,7 @@
 """What the log holds beyond memories: the facts read out of them, and the summary of each user."""
 
-import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -15,10 +14,8 @@ from sqlalchemy import (
     bindparam,
     func,
     literal,
-    literal_column,
     or_,
     select,
-    text,
     union_all,
 )
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -108,42 +105,6 @@ def audit_of(log: Log, user_id: str) -> FactAudit:
     )
 
 
-def facts_of_key(
-    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], label: str | None = None
-) -> list[Fact]:
-    """A user's facts of some subjects and relations, and of one label where one is given; ended ones too, oldest first.
-
-    Those that were withdrawn are left out: nobody says them any more.
-    """
-    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
-    if label is None:
-        return _facts(log, _OF_KEY, given)
-    return _facts(log, _OF_LABELS, given | {"labels": [label]})
-
-
-def facts_of_labels(
-    log: Log, user_id: str, subject_ids: Collection[str], relations: Collection[str], labels: Collection[str]
-) -> list[Fact]:
-    """What `facts_of_key` gives, as far as it has one of some labels."""
-    given = {"user_id": user_id, "subject_ids": list(subject_ids), "relations": list(relations)}
-    return _facts(log, _OF_LABELS, given | {"labels": list(labels)})
-
-
-def facts_about(log: Log, object_ids: Collection[str], relations: Collection[str], limit: int = -1) -> list[Fact]:
-    """Facts of some relations that have one of some entities as their object, ended ones too, newest first.
-
-    At most `limit` of them; -1 for all.
-    """
-    given = {"object_ids": list(object_ids), "relations": list(relations), "limit": limit}
-    return _facts(log, _ABOUT, given)
-
-
-def labels_of(log: Log, subject_ids: Collection[str], words: Collection[str]) -> set[str]:
-    """The labels of some subjects' facts that begin with one of some words."""
-    with log.reading() as connection:
-        return set(connection.scalars(_LABELS, {"subject_ids": list(subject_ids), "words": json.dumps(list(words))}))
-
-
 def walk(
     log: Log,
     user_id: str,
@@ -171,11 +132,6 @@ def walk(
     }
     with log.reading() as connection:
         return [(memory_id, int(hops)) for memory_id, hops in connection.execute(_WALK, given)]
-
-
-def _facts(log: Log, statement: Select[Any], given: Mapping[str, Any]) -> list[Fact]:
-    with log.reading() as connection:
-        return [Fact(*row) for row in connection.execute(statement, given)]
 
 
 def _any_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
@@ -219,32 +175,7 @@ def _walk() -> Select[Any]:
     return near.order_by(nearest, found.c.memory_id.desc()).limit(bindparam("limit", type_=Integer))
 
 
-# A search asks several of these. They are put together once: that takes longer than the answers.
-_KEY = (
-    # The sign keeps SQLite from the index of all facts of a user.
-    literal_column("+facts.user_id") == bindparam("user_id"),
-    _any_of(facts.c.subject_id, "subject_ids"),
-    _any_of(facts.c.relation, "relations"),
-)
-_ROWS = select(*(facts.c[name] for name in Fact.__slots__))
-_OF_KEY = _ROWS.where(*_KEY, ~is_withdrawn()).order_by(facts.c.id)
-_OF_LABELS = _ROWS.where(*_KEY, _any_of(facts.c.label, "labels"), ~is_withdrawn()).order_by(facts.c.id)
-_ABOUT = (
-    _ROWS.where(
-        _any_of(facts.c.object_id, "object_ids"),
-        _any_of(facts.c.relation, "relations"),
-        facts.c.holds,
-        ~is_withdrawn(),
-    )
-    .order_by(facts.c.id.desc())
-    .limit(bindparam("limit", type_=Integer))
-)
-# "!" comes next after the space: what is the word or goes on after it. The words first, each with its place in the
-# index; SQLite would rather begin with all the facts.
-_LABELS = text(
-    "SELECT f.label FROM json_each(:words) w CROSS JOIN facts f WHERE f.subject_id IN :subject_ids"
-    " AND f.label != '' AND f.label >= w.value AND f.label < w.value || '!'"
-).bindparams(bindparam("subject_ids", expanding=True))
+# Put together once: that takes longer than the answer.
 _WALK = _walk()
 
 

@@ -5,6 +5,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import URL, Connection, create_engine, event, select
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -65,6 +66,14 @@ class LogFile:
         """A connection to read from; failures become `StorageError`."""
         with self._translating(), self._engine.connect() as connection:
             yield connection
+
+    def rows(self, query: str, **given: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query in SQL as SQLite has them; failures become `StorageError`."""
+        with self._translating(), self._engine.connect() as connection:
+            try:
+                return _driver_connection(connection).execute(query, given).fetchall()
+            except sqlite3.Error as exc:
+                raise StorageError(f"the log {self.path} failed: {exc}", hint=_hint(str(exc))) from exc
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:

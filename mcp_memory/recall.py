@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from . import score
+from .fact_keys import facts_about, facts_of_key, facts_of_labels, labels_of
 from .gazetteer import Gazetteer
-from .knowledge import facts_about, facts_of_key, facts_of_labels, labels_of, walk
+from .knowledge import walk
 from .mentions import name_key
 from .periods import Period, period_in, speaks_of_then
 from .phrases import USER_KEY, Phrase
@@ -104,8 +105,9 @@ class _Recall:
             self._by_key(whom, relation)
         for path in self._asked.paths:
             self._by_label(path)
-        starts = [entity for path in self._asked.paths if path.name or path.steps for entity in self._whom(path)]
-        self._walk(starts)
+        if not self._values:
+            # What was asked for by key is not known: perhaps what lies near says it.
+            self._walk([entity for path in self._asked.paths if path.name or path.steps for entity in self._whom(path)])
         return Recalled(
             {memory_id: strength for memory_id, strength in self._strengths.items() if strength > 0},
             tuple(map(as_told, list(self._values.values())[:MAX_VALUES])),

@@ -10,7 +10,8 @@ from datetime import datetime
 from .admit import Admitted
 from .backlog import is_episode_waiting
 from .claims import began_before, claims_of_memory
-from .knowledge import facts_of_key, facts_of_memories, last_sighted
+from .fact_keys import facts_of_key
+from .knowledge import facts_of_memories, last_sighted
 from .records import ENDED_WITH_MEMORY, Claim, Fact, Memory, Receipt, State
 from .resolve import Resolution
 from .sift import sentences

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from .fact_keys import facts_about, facts_of_key
 from .gazetteer import Gazetteer
-from .knowledge import facts_about, facts_of_key
 from .log import Log
 from .records import Entity, Fact
 from .vocabulary import RELATIONS

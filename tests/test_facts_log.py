@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mcp_memory import schema
-from mcp_memory.knowledge import facts_of_key, facts_of_memories, facts_of_types
+from mcp_memory.fact_keys import facts_of_key
+from mcp_memory.knowledge import facts_of_memories, facts_of_types
 from mcp_memory.log import Log
 from mcp_memory.memory import LocalMemory
 from mcp_memory.phrases import USER_KEY

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 from town import HUB, NOW, OWNER, Said, Writer
 
-from mcp_memory.knowledge import MAX_LINKED, labels_of, walk
+from mcp_memory.fact_keys import labels_of
+from mcp_memory.knowledge import MAX_LINKED, walk
 from mcp_memory.memory import LocalMemory
 from mcp_memory.mentions import name_key
 from mcp_memory.phrases import USER_KEY
