@@ -6,7 +6,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from mcp_memory import schema
+from mcp_memory.errors import StorageError
 from mcp_memory.fact_keys import facts_of_key
 from mcp_memory.knowledge import facts_of_memories, facts_of_types
 from mcp_memory.log import Log
@@ -190,3 +193,14 @@ def test_facts_end_also_where_a_model_words_the_later_statement(open_memory: Ope
     assert [hit.memory.text for hit in memory.search("where do I live?", as_of="2026-02-01").hits] == [
         "I live in Berlin"
     ]
+
+
+def test_a_look_up_in_a_log_that_fails_says_what_to_do(open_memory: Opener) -> None:
+    memory = open_memory()
+    with memory.stores.log.writing() as connection:
+        connection.exec_driver_sql("ALTER TABLE facts RENAME TO lost")
+
+    with pytest.raises(StorageError, match="no such table: facts") as raised:
+        facts_of_key(memory.stores.log, memory.user_id, ("any",), ("home",))
+
+    assert raised.value.hint
