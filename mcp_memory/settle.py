@@ -59,13 +59,15 @@ def settle(
     change_id: str,
     *,
     withdrawn: Sequence[Fact] = (),
+    reconsidered: Sequence[Fact] = (),
     known: Sequence[Memory] = (),
 ) -> Settled:
     """Facts of new memories by place, and what they end. Call it with `stores.writing` held.
 
     `withdrawn` are facts that the same change takes back, because their text was read anew or corrected: what they had
-    ended is settled without them. `known` are older memories as the same change has left them so far. Of what a text
-    claims only so much becomes facts as the settings say, the surest first.
+    ended is settled without them. `reconsidered` are facts that stay, while their memory expires at another time than
+    before. `known` are older memories as the same change has left them so far. Of what a text claims only so much
+    becomes facts as the settings say, the surest first.
     """
     kept = {memory.id: memory for memory in (*known, *admitted.memories.values())}
     # What is merged says it of the memory that says the same.
@@ -74,7 +76,7 @@ def settle(
         for place, memory in admitted.memories.items()
     }
     speaking = {place: memory for place, memory in carriers.items() if memory.state in ("active", "raw")}
-    users = [memory.user_id for memory in speaking.values()] + [fact.user_id for fact in withdrawn]
+    users = [memory.user_id for memory in speaking.values()] + [fact.user_id for fact in (*withdrawn, *reconsidered)]
     if not users:
         return Settled(admitted, tuple(known), ())
     user_id = users[0]
@@ -89,7 +91,7 @@ def settle(
                 work.put(fact)
         if memory is admitted.memories[place] and (begun := began_before(claims.get(place, ()), memory.observed_at)):
             work.memories[memory.id] = replace(memory, valid_from=min(begun, memory.valid_from or begun))
-    concerned = (*work.changed.values(), *withdrawn)
+    concerned = (*work.changed.values(), *withdrawn, *reconsidered)
     keys = {(names.same_as(fact.subject_id), fact.relation, fact.label) for fact in concerned}
     for subject_ids, relation, label in sorted(keys, key=lambda key: (sorted(key[0]), key[1], key[2])):
         known_facts = facts_of_key(stores.log, user_id, subject_ids, (relation,), label)
@@ -155,14 +157,20 @@ def _settle_key(facts: Mapping[str, Fact], work: _Work, *, is_single: bool) -> N
     memories = work.stores.log.get_memories(sorted({fact.memory_id for fact in facts.values()} - set(work.memories)))
     work.memories |= memories
     sighted = last_sighted(work.stores.log, [fact.memory_id for fact in facts.values()])
-    # What holds for a while only, neither ends what holds for good nor is ended by it.
-    lasting = {key: fact for key, fact in facts.items() if work.memories[fact.memory_id].expires_at is None}
     stages = [
-        Stage(fact.id, fact.object_key, fact.holds, fact.valid_from, fact.source, _last_said(fact, work, sighted))
-        for fact in lasting.values()
+        Stage(
+            fact.id,
+            fact.object_key,
+            fact.holds,
+            fact.valid_from,
+            fact.source,
+            seen_at=_last_said(fact, work, sighted),
+            expires_at=work.memories[fact.memory_id].expires_at,
+        )
+        for fact in facts.values()
     ]
     ends = ends_of(stages, is_single=is_single)
-    for fact in lasting.values():
+    for fact in facts.values():
         is_ours = not fact.ended_by or fact.ended_by in facts or fact.ended_by in work.gone
         if not is_ours:
             # It ended with its memory, or by what is gone: that stands.
