@@ -3,6 +3,7 @@
 Only world time decides, whatever the order of arrival. What ended stays, with its time and with what took its place.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -66,8 +67,8 @@ def settle(
 
     `withdrawn` are facts that the same change takes back, because their text was read anew or corrected: what they had
     ended is settled without them. `reconsidered` are facts that stay, while their memory expires at another time than
-    before. `known` are older memories as the same change has left them so far. Of what a text claims only so much
-    becomes facts as the settings say, the surest first.
+    before. `known` are older memories as the same change has left them so far. Of what is claimed
+    only so much becomes facts as the settings say, the surest first.
     """
     kept = {memory.id: memory for memory in (*known, *admitted.memories.values())}
     # What is merged says it of the memory that says the same.
@@ -84,11 +85,9 @@ def settle(
     work = _Work(stores, change_id, stores.clock(), frozenset(fact.id for fact in withdrawn))
     work.memories |= {memory.id: memory for memory in (*known, *speaking.values())}
     work.touched |= {memory.id for memory in known}
+    for fact in _surest(claims, speaking, names, work):
+        work.put(fact)
     for place, memory in speaking.items():
-        surest_first = sorted(claims.get(place, ()), key=lambda claim: -claim.confidence)
-        for claim in surest_first[: stores.settings.facts_per_memory]:
-            for fact in _facts(claim, memory, names, work):
-                work.put(fact)
         if memory is admitted.memories[place] and (begun := began_before(claims.get(place, ()), memory.observed_at)):
             work.memories[memory.id] = replace(memory, valid_from=min(begun, memory.valid_from or begun))
     concerned = (*work.changed.values(), *withdrawn, *reconsidered)
@@ -105,6 +104,28 @@ def settle(
         _settle_key(of_key, work, is_single=is_single)
     _end_memories(work)
     return _outcome(work, admitted, {memory.id: place for place, memory in carriers.items()})
+
+
+def _surest(
+    claims: Mapping[int, Sequence[Claim]], speaking: Mapping[int, Memory], names: Referents, work: _Work
+) -> Iterator[Fact]:
+    """The facts that claims come to, the surest first: as many as one change may bring, and each memory may hold."""
+    most = work.stores.settings.facts_per_memory
+    known = facts_of_memories(work.stores.log, sorted({memory.id for memory in speaking.values()}))
+    held = Counter(
+        fact.memory_id
+        for of_memory in known.values()
+        for fact in of_memory
+        if fact.closed_at is None and fact.id not in work.gone
+    )
+    n_brought = 0
+    said = [(claim, memory) for place, memory in speaking.items() for claim in claims.get(place, ())]
+    for claim, memory in sorted(said, key=lambda each: -each[0].confidence):
+        for fact in _facts(claim, memory, names, work):
+            if n_brought < most and held[memory.id] < most:
+                n_brought += 1
+                held[memory.id] += 1
+                yield fact
 
 
 def _facts(claim: Claim, memory: Memory, names: Referents, work: _Work) -> Iterator[Fact]:
