@@ -18,8 +18,9 @@ from . import changes
 from . import events as telling
 from .changes import batches, rows_by_id
 from .log_file import LogFile, write_meta
-from .records import SEARCHABLE, SIGHTINGS, Change, Entity, Filters, Memory, State
+from .records import SEARCHABLE, SIGHTINGS, Change, Entity, Memory, State
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories
+from .search_records import Filters
 
 _APPLIED, _IN_USE = "applied_through", "tables_in_use"
 # LanceDB leaves it to the operating system to write its files. Linux does so within 35 s by default, other systems

@@ -16,7 +16,7 @@ from .compare import compare
 from .describe import Description
 from .errors import McpMemoryError, ModelOutputError
 from .knowledge import facts_of_memories, facts_of_types, last_sighted
-from .records import Draft, Episode, Memory, Receipt, Selection, Sighting
+from .records import Draft, Episode, Memory, Receipt, Sighting
 from .relate import (
     Told,
     Verdict,
@@ -29,6 +29,7 @@ from .relate import (
 from .resolve import Resolution
 from .score import Floats
 from .search import search
+from .search_records import Selection
 from .sift import sentences
 from .stores import Stores
 from .vocabulary import SINGLE_BY_LABEL, SINGLE_TYPES

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 from . import backlog
 from .knowledge import get_profile
-from .records import Episode, Selection
+from .records import Episode
 from .search import search
+from .search_records import Selection
 from .shown import Surroundings
 from .stores import Stores
 
