@@ -129,7 +129,7 @@ def _write_facts(connection: Connection, change: Change) -> tuple[tuple[Fact, ..
         _closed(Fact(**row), ended[row["memory_id"]], change)
         for part in batches(list(ended))
         for row in connection.execute(select(facts).where(facts.c.memory_id.in_(part))).mappings()
-        if row["id"] not in given and not (row["closed_at"] and ended[row["memory_id"]].state == "invalid")
+        if row["id"] not in given and not _stays_closed(row, ended[row["memory_id"]])
     ]
     written = (*change.facts, *closing)
     before = facts_by_id(connection, [fact.id for fact in written])
@@ -142,6 +142,11 @@ def _write_facts(connection: Connection, change: Change) -> tuple[tuple[Fact, ..
     rows = [asdict(fact) for fact in written] + [dict(row) for row in (*before.values(), *gone.values())]
     named = {row[column] for row in rows for column in ("subject_id", "object_id")}
     return written, named - {""}
+
+
+def _stays_closed(row: Mapping[str, Any], memory: Memory) -> bool:
+    """Whether a fact was over before its memory is, or was withdrawn already."""
+    return bool(row["closed_at"]) and (memory.state == "invalid" or row["invalid_at"] is None)
 
 
 def _closed(fact: Fact, memory: Memory, change: Change) -> Fact:
