@@ -38,7 +38,7 @@ from mcp_memory.mentions import name_key
 from mcp_memory.phrases import USER_KEY
 from mcp_memory.questions import read_question
 from mcp_memory.recall import WALK_LIMIT, recall
-from mcp_memory.records import Selection
+from mcp_memory.search_records import Selection
 
 N_ROUNDS, N_REPEATS = 5, 20
 MEMORIES_AT_ONCE = 200

@@ -18,9 +18,10 @@ from rich.table import Table
 from mcp_memory.errors import ModelOutputError
 from mcp_memory.language_model import LanguageModel
 from mcp_memory.memory import LocalMemory
-from mcp_memory.records import Owner, Selection
+from mcp_memory.records import Owner
 from mcp_memory.rewrite import Rewriting, rewrite
 from mcp_memory.search import search
+from mcp_memory.search_records import Selection
 
 STATEMENTS = """
 The user's sister Greta is allergic to hazelnuts.

@@ -13,9 +13,9 @@ _HOMES = {
     "LocalMemory": "memory",
     "AddResult": "records",
     "DeleteResult": "records",
-    "Filters": "records",
-    "Hit": "records",
-    "SearchResult": "records",
+    "Filters": "search_records",
+    "Hit": "search_records",
+    "SearchResult": "search_records",
     "McpMemoryError": "errors",
 }
 __all__ = [
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from .memory import LocalMemory as LocalMemory
     from .records import AddResult as AddResult
     from .records import DeleteResult as DeleteResult
-    from .records import Filters as Filters
-    from .records import Hit as Hit
-    from .records import SearchResult as SearchResult
+    from .search_records import Filters as Filters
+    from .search_records import Hit as Hit
+    from .search_records import SearchResult as SearchResult
 
 
 def __getattr__(name: str) -> Any:

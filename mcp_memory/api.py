@@ -18,9 +18,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from . import errors
 from .errors import InvalidInputError, McpMemoryError, StorageError
-from .records import AddResult, DeleteResult, Fact, OnProgress, RateResult, SearchResult
+from .records import AddResult, DeleteResult, Fact, OnProgress, RateResult
 from .records import Memory as Record
 from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
+from .search_records import SearchResult
 from .settings import as_table
 from .turns import Turn
 

@@ -16,9 +16,9 @@ from .fuse import REWRITTEN_SHARE, SignalWeights, relevance
 from .index import Mask, Rows, UserIndex
 from .mentions import find_mentions
 from .recall import Recalled
-from .records import Signals
 from .schema import to_micros
 from .score import Floats
+from .search_records import Signals
 from .text import Term, contains_phrase, exact_phrases, fold, languages_for, normalise, terms
 
 # A name resembling a stored one less than this says nothing about it.

@@ -125,11 +125,16 @@ def _write_facts(connection: Connection, change: Change) -> tuple[tuple[Fact, ..
     """Write the facts of a change and close those of memories that ended: (all of them, entities that they name)."""
     given = {fact.id for fact in change.facts} | set(change.gone_facts)
     ended = {memory.id: memory for memory in change.memories if memory.state not in ("active", "raw")}
-    closing = [
-        _closed(Fact(**row), ended[row["memory_id"]], change)
+    of_ended = [
+        Fact(**row)
         for part in batches(list(ended))
         for row in connection.execute(select(facts).where(facts.c.memory_id.in_(part))).mappings()
-        if row["id"] not in given and not (row["closed_at"] and ended[row["memory_id"]].state == "invalid")
+        if row["id"] not in given
+    ]
+    closing = [
+        _closed(fact, ended[fact.memory_id], change)
+        for fact in of_ended
+        if not _stays_closed(fact, ended[fact.memory_id])
     ]
     written = (*change.facts, *closing)
     before = facts_by_id(connection, [fact.id for fact in written])
@@ -142,6 +147,11 @@ def _write_facts(connection: Connection, change: Change) -> tuple[tuple[Fact, ..
     rows = [asdict(fact) for fact in written] + [dict(row) for row in (*before.values(), *gone.values())]
     named = {row[column] for row in rows for column in ("subject_id", "object_id")}
     return written, named - {""}
+
+
+def _stays_closed(fact: Fact, memory: Memory) -> bool:
+    """Whether a fact was over before its memory is, or was withdrawn already."""
+    return fact.closed_at is not None and (memory.state == "invalid" or fact.invalid_at is None)
 
 
 def _closed(fact: Fact, memory: Memory, change: Change) -> Fact:

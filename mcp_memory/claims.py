@@ -13,19 +13,12 @@ from .phrases import LANGUAGES, USER_KEY, USER_NAME, Phrase, read_phrase
 from .records import About, Claim, Claims, Draft, FactType, Kind, Memory, Mention, Role
 from .statements import Stated, read_statements
 from .text import fold, normalise
-from .vocabulary import OTHER, RELATIONS, relation_of
+from .vocabulary import BY_TYPE, OTHER, RELATIONS, relation_of
 
 # A pattern leaves little doubt, a model's reading more.
 CONFIDENCE = {"hand": 1.0, "text": 0.9, "model": 0.7}
 _ME = frozenset("i me myself ich mich yo je moi io".split())
 _SINCE = regex.compile(r"(?i)\b(?:since|seit|desde|depuis|dal?|as of|starting)\b")
-# What a small model calls the type of a fact, where the type alone says which relation it is.
-_BY_TYPE: dict[FactType, str] = {
-    "name": "name", "age": "age", "birthday": "birthday", "home": "lives_in", "origin": "born_in", "job": "job",
-    "employer": "works_at", "school": "studies_at", "partner": "partner", "favourite": "favourite", "likes": "likes",
-    "dislikes": "dislikes", "diet": "eats", "habit": "habit", "skill": "skill", "owns": "owns", "uses": "uses",
-    "amount": "amount", "time": "happens_at", "place": "located_in", "health": "health",
-}  # fmt: skip
 
 
 def claims_of(text: str, language: str, said_at: datetime, speaker: str = "") -> Claims:
@@ -66,7 +59,7 @@ def claim_of(subject: str, fact_type: FactType, relation: str, object_: str, lan
     """What a description says of a statement, with its words brought to the vocabulary; `other` where none fits."""
     phrase = Phrase() if is_user(subject) else (read_phrase(subject, 0, language or "en") or Phrase(name=subject))
     named = relation_of(relation) if relation else None
-    by_type = _BY_TYPE.get(fact_type, OTHER)
+    by_type = BY_TYPE.get(fact_type, OTHER)
     found = named if named and named.fact_type == fact_type else RELATIONS[by_type]
     label = ""
     if found.is_labelled:

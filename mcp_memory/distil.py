@@ -7,7 +7,6 @@ reported as undecided, and its own words stay.
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
 import regex
@@ -29,10 +28,11 @@ from .guards import (
     own_words,
     without_repetition,
 )
-from .prompts import Prompt, Task, language_name, load_prompt, sayer
+from .prompts import Prompt, Task, language_name, load_prompt
 from .records import About, Episode, Message
-from .redact import PLACEHOLDER, redact
+from .redact import PLACEHOLDER
 from .replies import AGENT_SCHEMA, EXTRACTION_SCHEMA, KEEPING_SCHEMA, Extraction, Gate, read_extraction
+from .shown import Surroundings, days_line, earlier_blocks, known_blocks, turn_line
 from .sift import (
     CODE,
     QUOTE,
@@ -55,15 +55,10 @@ from .text import detect_language
 from .written_dates import dates_in
 
 MAX_OUTPUT_TOKENS = 320
-# Shares of one request. Rules and examples take at most 1,200 beside them.
+# The share of the message in one request; the others are those of `shown`, and rules and examples take at most 1,200.
 MESSAGE_TOKENS = 160
-EARLIER_TOKENS = 600
-KNOWN_TOKENS = 300
-PROFILE_TOKENS = 200
 # How much of the part before stands above a later part of one long message.
 _TAIL_TOKENS = 120
-# More than a token holds in any language; beyond that a text need not be looked at.
-_CHARS_PER_TOKEN = 8
 _MAX_CORRECTION_CHARS = 200
 _CORRECTION = regex.compile(
     r"^\W*(?:(?:oh|oops|ups|sorry|wait|no)\W+)*(?:i meant\b|correction\b|sorry\W+(?:i|not|it'?s)\b|scratch that\b"
@@ -72,16 +67,6 @@ _CORRECTION = regex.compile(
     regex.IGNORECASE,
 )
 _REPAIR = "That is no answer in the form asked for. Give the JSON object only, with kind and short facts."
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the model may know besides the message: who the user is, what is known, what was said before."""
-
-    profile: str = ""
-    known: tuple[str, ...] = ()
-    earlier: tuple[Message, ...] = ()
-    now: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,16 +189,16 @@ def _read(
     prompt = load_prompt(reading.task)
     text = _worth_reading(disclosed(reading.text, episode.observed_at), reading)
     language = detect_language(text)
-    above = _known(around)
-    turns = [_turn(message) for message in reading.earlier if message.content.strip()]
-    days = _days(episode, around)
+    above = known_blocks(around)
+    turns = [turn_line(message) for message in reading.earlier if message.content.strip()]
+    days = days_line(episode, around)
     parts = budget.split_text(text, MESSAGE_TOKENS)
     # Pieces to read, each with what was said in the same message before it.
     pieces = [(part, parts[place - 1] if place else "") for place, part in enumerate(parts)]
     while pieces:
         piece, before = pieces.pop(0)
         said = [f"User: … {budget.split_text(before, _TAIL_TOKENS)[-1].strip()}"] if before else []
-        context = "\n".join((*above, *_earlier([*turns, *said])))
+        context = "\n".join((*above, *earlier_blocks([*turns, *said])))
         around_it = "\n".join(filter(None, (context, days)))
         request = prompt.messages(language, f"{around_it}\n<message>\n{piece}\n</message>\n{_order(language)}")
         answer, extraction = _asked(request, _schema(reading, piece), ask)
@@ -362,45 +347,6 @@ def _is_idle(statement: str, source: Source, reading: _Reading, gate: Gate) -> b
 
 def _said_by_user(reading: _Reading) -> str:
     return "\n".join(message.content for message in reading.earlier if message.role == "user")
-
-
-def _known(around: Surroundings) -> list[str]:
-    """Who the user is and what is known, each within its share."""
-    blocks: list[str] = []
-    if around.profile:
-        blocks.append(f"<user>\n{_opening(around.profile, PROFILE_TOKENS)}\n</user>")
-    # The most relevant come first, so the last ones are what is left out.
-    known = budget.first_that_fit([redact(text) for text in around.known], KNOWN_TOKENS)
-    if known:
-        lines = "\n".join(f"{number}. {text}" for number, text in enumerate(known, 1))
-        blocks.append(f"<known>\n{lines}\n</known>")
-    return blocks
-
-
-def _earlier(turns: Sequence[str]) -> list[str]:
-    kept = budget.newest_that_fit(turns, EARLIER_TOKENS)
-    return ["<earlier>\n{}\n</earlier>".format("\n".join(kept))] if kept else []
-
-
-def _turn(message: Message) -> str:
-    # Of a long turn the beginning tells what it is about.
-    return f"{sayer(message)}: {_opening(message.content, EARLIER_TOKENS // 3)}"
-
-
-def _opening(text: str, max_tokens: int) -> str:
-    # Redacted as a whole: half a secret is not recognised.
-    return (budget.split_text(redact(text)[: max_tokens * _CHARS_PER_TOKEN], max_tokens) or [""])[0].strip()
-
-
-def _days(episode: Episode, around: Surroundings) -> str:
-    said = f"Said on {_day(episode.observed_at)}."
-    if around.now is None or around.now.date() == episode.observed_at.date():
-        return said
-    return f"{said} Today is {_day(around.now)}."
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment:%A} {moment.date().isoformat()}"
 
 
 def _order(language: str) -> str:

@@ -18,9 +18,10 @@ from .gazetteer import Gazetteer
 from .keywords import KeywordIndex
 from .log import Log
 from .mentions import name_key
-from .records import Memory, Rating, Selection, Validity
+from .records import Memory, Rating, Validity
 from .schema import to_micros
 from .score import Floats
+from .search_records import Selection
 from .tables import Tables
 
 Mask = NDArray[np.bool_]

@@ -7,7 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from .errors import InvalidInputError
-from .records import ABOUTS, KINDS, ROLES, SCOPES, Filters, Message, Owner, Selection
+from .records import ABOUTS, KINDS, ROLES, SCOPES, Message, Owner
+from .search_records import Filters, Selection
 from .text import clean
 
 MAX_TEXT_CHARS = 200_000

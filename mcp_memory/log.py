@@ -16,10 +16,11 @@ from sqlalchemy import ColumnElement, Connection, case, delete, func, select
 
 from . import changes
 from . import events as telling
-from .changes import WINDOW_SIZE, batches, rows_by_id
+from .changes import batches, rows_by_id
 from .log_file import LogFile, write_meta
-from .records import SEARCHABLE, SIGHTINGS, Change, Entity, Filters, Memory, Message, State
-from .schema import aliases, entities, entity_links, episodes, events, jobs, memories, messages
+from .records import SEARCHABLE, SIGHTINGS, Change, Entity, Memory, State
+from .schema import aliases, entities, entity_links, episodes, events, jobs, memories
+from .search_records import Filters
 
 _APPLIED, _IN_USE = "applied_through", "tables_in_use"
 # LanceDB leaves it to the operating system to write its files. Linux does so within 35 s by default, other systems
@@ -320,27 +321,6 @@ class Log(LogFile):
                 .where(entities.c.user_id == user_id)
             )
             return [(row.memory_id, row.entity_id) for row in rows]
-
-    def window(self, user_id: str, agent_id: str, run_id: str) -> list[Message]:
-        """The last messages of a scope, oldest first, at most `WINDOW_SIZE`."""
-        with self.reading() as connection:
-            rows = connection.execute(
-                select(messages.c.role, messages.c.content, messages.c.speaker)
-                .where(
-                    messages.c.user_id == user_id,
-                    messages.c.agent_id == agent_id,
-                    messages.c.run_id == run_id,
-                )
-                .order_by(messages.c.sequence.desc())
-                .limit(WINDOW_SIZE)
-            ).all()
-        return [Message(row.role, row.content, row.speaker) for row in reversed(rows)]
-
-    def get_events(self, memory_id: str) -> list[dict[str, Any]]:
-        """The events of one memory, oldest first."""
-        with self.reading() as connection:
-            rows = connection.execute(select(events).where(events.c.memory_id == memory_id).order_by(events.c.sequence))
-            return [dict(row) for row in rows.mappings()]
 
     def counts(self, user_id: str = "") -> dict[str, int]:
         """Numbers of memories by state, entities, episodes and waiting jobs; of all users where none is named."""

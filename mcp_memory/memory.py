@@ -22,21 +22,7 @@ from .inputs import agent_id_of
 from .language_model import ModelUse
 from .parts import Parts
 from .paths import data_folder
-from .records import (
-    ABOUTS,
-    KINDS,
-    STATES,
-    AddResult,
-    DeleteResult,
-    Episode,
-    Filters,
-    Message,
-    OnProgress,
-    Owner,
-    RateResult,
-    SearchResult,
-    Selection,
-)
+from .records import ABOUTS, KINDS, STATES, AddResult, DeleteResult, Episode, Message, OnProgress, Owner, RateResult
 from .records import (
     Memory as Record,
 )
@@ -44,6 +30,7 @@ from .reports import BackupResult, Check, Rebuilt, Reembedded, Verification
 from .restore import RestoreResult, restore
 from .revising import Revising
 from .rewrite import Rewriting
+from .search_records import Filters, SearchResult, Selection
 from .settings import Settings, load_settings
 from .stores import Stores, utc_now
 from .text import BASE_LANGUAGE

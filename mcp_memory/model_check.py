@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from .distil import Distilled, Surroundings, distil
+from .distil import Distilled, distil
 from .errors import ModelOutputError
 from .ollama_client import Reply
 from .records import Episode, Message, Owner
+from .shown import Surroundings
 
 _SAID_AT = datetime(2026, 3, 11, 18, tzinfo=UTC)
 _DAY = "2026-03-13"

@@ -160,14 +160,6 @@ class OllamaClient:
         models: Sequence[ollama.ProcessResponse.Model] = self._models(lambda client: client.ps(), within_s)
         return frozenset(model.model or model.name or "" for model in models)
 
-    def is_up(self) -> bool:
-        """Whether an Ollama server answers within two seconds."""
-        try:
-            self.installed(UP_WITHIN_S)
-        except McpMemoryError:
-            return False
-        return True
-
     def pull(self, model: str) -> Iterator[PullProgress]:
         """Download a model, as far as the iterator is read; one that is left early goes on from there next time.
 

@@ -7,7 +7,8 @@ a record and not as an instruction.
 import json
 from typing import Any
 
-from .records import AddResult, DeleteResult, Hit, KnownFact, Memory, RateResult, Receipt, SearchResult
+from .records import AddResult, DeleteResult, Memory, RateResult, Receipt
+from .search_records import Hit, KnownFact, SearchResult
 
 _PLAIN_KINDS = ("message", "note")
 # Characters of text in one answer, shared by its hits, so that a long memory does not fill a model's context.

@@ -10,9 +10,10 @@ from .errors import ModelOutputError
 from .guards import Source, find_flaw
 from .knowledge import get_profile, save_profile
 from .prompts import language_name, load_prompt
-from .records import Filters, Memory, Profile
+from .records import Memory, Profile
 from .redact import redact
 from .replies import read_object
+from .search_records import Filters
 from .sift import sentences
 from .stores import Stores
 

@@ -17,7 +17,8 @@ from .mentions import name_key
 from .periods import Period, period_in, speaks_of_then
 from .phrases import USER_KEY, Phrase
 from .questions import Asked, read_question
-from .records import Fact, KnownFact, Selection, Validity
+from .records import Fact, Validity
+from .search_records import KnownFact, Selection
 from .stores import Stores
 from .vocabulary import KNOWN_AS, OTHER, RELATIONS
 from .whose import Referents

@@ -5,7 +5,7 @@ Two clocks: *world* (`observed_at`, `valid_from`, `invalid_at`) and *record* (`c
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
@@ -332,96 +332,6 @@ class RateResult:
     is_useful: bool
     importance_before: float
     importance: float
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Restrictions that every candidate source obeys; '' and None mean no restriction.
-
-    `since` and `until` bound `observed_at`, both inclusive. `metadata` asks for equality of each named key.
-    """
-
-    about: About | Literal[""] = ""
-    kind: Kind | Literal[""] = ""
-    agent: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which memories a search may see: scope, point in time, filters."""
-
-    owner: Owner
-    now: datetime
-    scope: Scope = "all"
-    run_id: str = ""
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    filters: Filters = field(default_factory=Filters)
-    # Both inclusive: what held at some time of it may be seen beside what holds now.
-    during: tuple[datetime, datetime] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """What each source says of one candidate, each in [0, 1] unless its formula in `score` says otherwise."""
-
-    semantic: float = 0.0
-    keyword: float = 0.0
-    entity: float = 0.0
-    neighbour: float = 0.0
-    exact: float = 0.0
-    speaker: float = 0.0
-    fact: float = 0.0
-    date: float = 0.0
-    importance: float = 0.0
-    recency: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFact:
-    """A fact as an answer tells it: whose, which, its value, since when, and the memory that says so."""
-
-    subject: str
-    relation: str
-    label: str
-    value: str
-    since: datetime
-    memory_id: str
-    until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A returned memory. `relevance` and `score` are in [0, 1], higher is better.
-
-    `raised_by` is the rewriting of the question that found it better than the question itself, '' for none. `outdated`
-    is what of its facts had ended by the time asked about, although the memory says more and holds.
-    """
-
-    memory: Memory
-    score: float
-    relevance: float
-    signals: Signals
-    raised_by: str = ""
-    outdated: tuple[KnownFact, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """Hits, best first. `closest_score` is set when nothing was relevant enough to return.
-
-    `rewritten` holds the other words in which the question was searched for, `facts` what it asked for by key.
-    """
-
-    hits: tuple[Hit, ...]
-    notice: str = ""
-    closest_score: float | None = None
-    degraded: tuple[str, ...] = ()
-    rewritten: tuple[str, ...] = ()
-    facts: tuple[KnownFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,17 +24,13 @@ from .records import BY_HAND, FactType, Kind, Memory
 from .relations import Terms, contrasts_in, has_possessor, holds, stated_terms, without
 from .tense import changes_in, speaks_of_change, speaks_of_past, speaks_of_plans, without_change_words
 from .text import fold, normalise
+from .vocabulary import SINGLE_BY_LABEL, SINGLE_TYPES
 from .written_dates import dates_in
 
 Verdict = Literal["same", "changed", "other"]
 # Cosine of two texts below which they are not taken for the same, whatever a model says of them. With the packaged
 # model 20 repetitions in nine languages had 0.80 to 0.99, and 20 look-alikes 0.20 to 0.98: it parts the far ones only.
 MIN_SAME_SIMILARITY = 0.6
-# Of these a subject has one at a time; of the second kind one for each relation ("rent", "phone number").
-SINGLE_VALUED: frozenset[FactType] = frozenset(("age", "birthday", "home", "job", "employer", "school", "partner"))
-SINGLE_BY_RELATION: frozenset[FactType] = frozenset(("favourite", "contact", "amount", "uses", "time"))
-
-
 # Of a text that nobody has described: where its subject stands, and what two such texts must share.
 _N_OPENING, _N_FIRST = 6, 3
 _GENITIVE = regex.compile(r"\b(?:of|von|vom|des?|du|d[ao]s?|di|del|dell[ao]|al)\s+(?:\w+\s+)?$", regex.IGNORECASE)
@@ -231,11 +227,11 @@ def _stated_of_change(told: Told) -> Terms:
 def _is_same_key(one: Told, other: Told) -> bool:
     if one.fact_type != other.fact_type or not one.subject or not other.subject:
         return False
-    if one.fact_type in SINGLE_VALUED:
+    if one.fact_type in SINGLE_TYPES:
         return True
     # A rent and a rent deposit share a word.
     these, those = (content_terms(told.relation, told.language) for told in (one, other))
-    return one.fact_type in SINGLE_BY_RELATION and bool(these) and these == those
+    return one.fact_type in SINGLE_BY_LABEL and bool(these) and these == those
 
 
 def is_same_subject(one: Told, other: Told) -> bool:

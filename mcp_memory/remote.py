@@ -12,9 +12,10 @@ from .dial import ENGINE_GONE, Line, connect
 from .errors import StorageError
 from .inputs import Moment
 from .paths import data_folder
-from .records import AddResult, DeleteResult, Fact, Filters, Message, OnProgress, RateResult, SearchResult
+from .records import AddResult, DeleteResult, Fact, Message, OnProgress, RateResult
 from .records import Memory as Record
 from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
+from .search_records import Filters, SearchResult
 from .starter import connect_or_start
 
 _READS = frozenset(

@@ -120,7 +120,6 @@ class Undone:
     operation: str
     at: datetime  # when the undone change was made
     rows: tuple[UndoneRow, ...]
-    n_facts: int = 0  # that came back, changed or went
     notice: str = ""
 
 

@@ -10,9 +10,10 @@ from . import update as correcting
 from .errors import NotFoundError
 from .lookup import find
 from .parts import Parts
-from .records import Filters, Memory, Owner
+from .records import Memory, Owner
 from .reports import History, Undone, Updated, WhyNot
 from .rewrite import Rewriting
+from .search_records import Filters
 from .settings import Settings
 from .turns import Turn
 

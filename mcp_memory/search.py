@@ -12,10 +12,11 @@ from .errors import ConflictError, McpMemoryError, ModelUnavailableError, Storag
 from .index import Mask, Rows, UserIndex
 from .knowledge import facts_of_memories, former_validity
 from .recall import as_told, recall
-from .records import SEARCHABLE, Hit, KnownFact, Memory, SearchResult, Selection
+from .records import SEARCHABLE, Memory
 from .rewrite import Rewriting
 from .schema import to_micros
 from .score import Floats
+from .search_records import Hit, KnownFact, SearchResult, Selection
 from .settings import Settings
 from .stores import Stores
 

@@ -126,7 +126,9 @@ class Settings(BaseSettings):
     llm_timeout_s: float = Field(120.0, ge=1, le=3600, description="longest that one answer may take")
     llm_retry_s: float = Field(60.0, ge=0.05, le=86400, description="how often an absent Ollama is looked for")
     llm_think: bool = Field(False, description="let models that can think do so; slower")
-    facts_per_memory: int = Field(8, ge=0, le=100, description="facts that one memory may hold; the surest are kept")
+    facts_per_memory: int = Field(
+        8, ge=0, le=100, description="facts that a memory may hold and an add may bring; the surest are kept"
+    )
     add_wait_s: float = Field(20.0, ge=0, le=50, description="how long an add waits for its extraction")
     rewrite_queries: bool = Field(False, description="have a language model put questions in other words as well")
     rewrite_model: str = Field("", description="the model that does; '' means llm_model, a smaller one is faster")

@@ -3,6 +3,7 @@
 Only world time decides, whatever the order of arrival. What ended stays, with its time and with what took its place.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -60,13 +61,15 @@ def settle(
     change_id: str,
     *,
     withdrawn: Sequence[Fact] = (),
+    reconsidered: Sequence[Fact] = (),
     known: Sequence[Memory] = (),
 ) -> Settled:
     """Facts of new memories by place, and what they end. Call it with `stores.writing` held.
 
     `withdrawn` are facts that the same change takes back, because their text was read anew or corrected: what they had
-    ended is settled without them. `known` are older memories as the same change has left them so far. Of what a text
-    claims only so much becomes facts as the settings say, the surest first.
+    ended is settled without them. `reconsidered` are facts that stay, while their memory expires at another time than
+    before. `known` are older memories as the same change has left them so far. Of what is claimed
+    only so much becomes facts as the settings say, the surest first.
     """
     kept = {memory.id: memory for memory in (*known, *admitted.memories.values())}
     # What is merged says it of the memory that says the same.
@@ -75,7 +78,7 @@ def settle(
         for place, memory in admitted.memories.items()
     }
     speaking = {place: memory for place, memory in carriers.items() if memory.state in ("active", "raw")}
-    users = [memory.user_id for memory in speaking.values()] + [fact.user_id for fact in withdrawn]
+    users = [memory.user_id for memory in speaking.values()] + [fact.user_id for fact in (*withdrawn, *reconsidered)]
     if not users:
         return Settled(admitted, tuple(known), ())
     user_id = users[0]
@@ -83,14 +86,12 @@ def settle(
     work = _Work(stores, change_id, stores.clock(), frozenset(fact.id for fact in withdrawn))
     work.memories |= {memory.id: memory for memory in (*known, *speaking.values())}
     work.touched |= {memory.id for memory in known}
+    for fact in _surest(claims, speaking, names, work):
+        work.put(fact)
     for place, memory in speaking.items():
-        surest_first = sorted(claims.get(place, ()), key=lambda claim: -claim.confidence)
-        for claim in surest_first[: stores.settings.facts_per_memory]:
-            for fact in _facts(claim, memory, names, work):
-                work.put(fact)
         if memory is admitted.memories[place] and (begun := began_before(claims.get(place, ()), memory.observed_at)):
             work.memories[memory.id] = replace(memory, valid_from=min(begun, memory.valid_from or begun))
-    concerned = (*work.changed.values(), *withdrawn)
+    concerned = (*work.changed.values(), *withdrawn, *reconsidered)
     keys = {(names.same_as(fact.subject_id), fact.relation, fact.label) for fact in concerned}
     for subject_ids, relation, label in sorted(keys, key=lambda key: (sorted(key[0]), key[1], key[2])):
         known_facts = facts_of_key(stores.log, user_id, subject_ids, (relation,), label)
@@ -104,6 +105,28 @@ def settle(
         _settle_key(of_key, work, is_single=is_single)
     _end_memories(work)
     return _outcome(work, admitted, {memory.id: place for place, memory in carriers.items()})
+
+
+def _surest(
+    claims: Mapping[int, Sequence[Claim]], speaking: Mapping[int, Memory], names: Referents, work: _Work
+) -> Iterator[Fact]:
+    """The facts that claims come to, the surest first: as many as one change may bring, and each memory may hold."""
+    most = work.stores.settings.facts_per_memory
+    known = facts_of_memories(work.stores.log, sorted({memory.id for memory in speaking.values()}))
+    held = Counter(
+        fact.memory_id
+        for of_memory in known.values()
+        for fact in of_memory
+        if fact.closed_at is None and fact.id not in work.gone
+    )
+    n_brought = 0
+    said = [(claim, memory) for place, memory in speaking.items() for claim in claims.get(place, ())]
+    for claim, memory in sorted(said, key=lambda each: -each[0].confidence):
+        for fact in _facts(claim, memory, names, work):
+            if n_brought < most and held[memory.id] < most:
+                n_brought += 1
+                held[memory.id] += 1
+                yield fact
 
 
 def _facts(claim: Claim, memory: Memory, names: Referents, work: _Work) -> Iterator[Fact]:
@@ -156,14 +179,20 @@ def _settle_key(facts: Mapping[str, Fact], work: _Work, *, is_single: bool) -> N
     memories = work.stores.log.get_memories(sorted({fact.memory_id for fact in facts.values()} - set(work.memories)))
     work.memories |= memories
     sighted = last_sighted(work.stores.log, [fact.memory_id for fact in facts.values()])
-    # What holds for a while only, neither ends what holds for good nor is ended by it.
-    lasting = {key: fact for key, fact in facts.items() if work.memories[fact.memory_id].expires_at is None}
     stages = [
-        Stage(fact.id, fact.object_key, fact.holds, fact.valid_from, fact.source, _last_said(fact, work, sighted))
-        for fact in lasting.values()
+        Stage(
+            fact.id,
+            fact.object_key,
+            fact.holds,
+            fact.valid_from,
+            fact.source,
+            seen_at=_last_said(fact, work, sighted),
+            expires_at=work.memories[fact.memory_id].expires_at,
+        )
+        for fact in facts.values()
     ]
     ends = ends_of(stages, is_single=is_single)
-    for fact in lasting.values():
+    for fact in facts.values():
         is_ours = not fact.ended_by or fact.ended_by in facts or fact.ended_by in work.gone
         if not is_ours:
             # It ended with its memory, or by what is gone: that stands.

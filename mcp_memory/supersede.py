@@ -16,10 +16,8 @@ from .compare import compare
 from .describe import Description
 from .errors import McpMemoryError, ModelOutputError
 from .knowledge import facts_of_memories, facts_of_types, last_sighted
-from .records import Draft, Episode, Memory, Receipt, Selection, Sighting
+from .records import Draft, Episode, Memory, Receipt, Sighting
 from .relate import (
-    SINGLE_BY_RELATION,
-    SINGLE_VALUED,
     Told,
     Verdict,
     disposed,
@@ -31,8 +29,10 @@ from .relate import (
 from .resolve import Resolution
 from .score import Floats
 from .search import search
+from .search_records import Selection
 from .sift import sentences
 from .stores import Stores
+from .vocabulary import SINGLE_BY_LABEL, SINGLE_TYPES
 
 _N_CANDIDATES = 6
 # Of the pairs that could matter, so many are asked about for each statement.
@@ -143,7 +143,7 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
         hit.memory.id: hit.memory
         for hit in search(draft.text, selection, stores, stores.settings, top_k=_N_CANDIDATES, threshold=0.0).hits
     }
-    if description and description.fact_type in SINGLE_VALUED | SINGLE_BY_RELATION:
+    if description and description.fact_type in SINGLE_TYPES | SINGLE_BY_LABEL:
         told = _told(draft.text, draft.language, episode.observed_at, description)
         facts = facts_of_types(stores.log, episode.owner.user_id, [description.fact_type])
         of_subject = [fact.memory_id for fact in facts if is_same_subject(replace(told, subject=fact.subject), told)]

@@ -3,10 +3,11 @@
 from dataclasses import dataclass, field
 
 from . import backlog
-from .distil import Surroundings
 from .knowledge import get_profile
-from .records import Episode, Selection
+from .records import Episode
 from .search import search
+from .search_records import Selection
+from .shown import Surroundings
 from .stores import Stores
 
 _N_RELEVANT, _N_RECENT = 5, 3

@@ -31,6 +31,8 @@ class Stage:
     source: FactSource = "text"
     # When it was last said again; what contradicts it before that did not end it for good.
     seen_at: datetime | None = None
+    # When it is over by itself, None for never.
+    expires_at: datetime | None = None
 
     @property
     def order(self) -> tuple[datetime, int, str]:
@@ -66,10 +68,22 @@ def ends_of(stages: Sequence[Stage], *, is_single: bool) -> dict[str, End]:
         # Of a stage that was said again, the last time counts.
         ends.pop(stage.id, None)
         for later in ordered[place + 1 :]:
-            if _contradicts(later, stage, is_single=is_single):
+            if _outlasts(later, stage) and _contradicts(later, stage, is_single=is_single):
                 ends[stage.id] = End(later.begins_at, later.id)
                 break
     return ends
+
+
+def _outlasts(later: Stage, earlier: Stage) -> bool:
+    """Whether the later stage is over no sooner than the earlier one, which still held when the later one began.
+
+    What holds for a while only does not end what holds for longer: that is so again afterwards.
+    """
+    if earlier.expires_at is None:
+        return later.expires_at is None
+    if later.begins_at >= earlier.expires_at:
+        return False
+    return later.expires_at is None or later.expires_at >= earlier.expires_at
 
 
 def _contradicts(later: Stage, earlier: Stage, *, is_single: bool) -> bool:

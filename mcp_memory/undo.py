@@ -339,6 +339,5 @@ def _told(before: _Before, change: Change, lag: str) -> Undone:
         next((name for name in operations if name not in SIGHTINGS), "add"),
         first.at,
         tuple(rows),
-        len(change.facts) + len(change.gone_facts),
         " ".join(notes),
     )

@@ -34,7 +34,7 @@ def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Store
 
     A new text is kept word for word, as a verbatim add keeps its words. The facts that were read out of the old text
     are withdrawn, those of the new one count as given by hand, and what both end is settled anew. Words that waited for
-    the language model are not read by it any more.
+    the language model are not read by it any more. Another expiry may let what they say end other facts, or no more.
 
     Raises:
         NotFoundError: there is no such memory, or it has given way to others.
@@ -81,6 +81,11 @@ def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Store
             said = Admitted({0: new}, {}, (Receipt("added", new.id, new.text),))
             settled = settle({0: claims}, said, names, stores, change_id, withdrawn=withdrawn)
             new, known, facts = settled.admitted.memories[0], settled.known, (*withdrawn, *settled.facts)
+        elif new.expires_at != memory.expires_at:
+            settled = settle({}, Admitted({}, {}, ()), names, stores, change_id, reconsidered=known_facts, known=(new,))
+            [new] = (row for row in settled.known if row.id == new.id)
+            known = tuple(row for row in settled.known if row.id != new.id)
+            facts = settled.facts
         change = Change(
             id=change_id,
             at=now,
@@ -93,7 +98,7 @@ def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Store
             aliases=tuple(names.aliases),
             facts=facts,
         )
-        vectors = kept_vectors(known if is_reworded else (memory,), stores)
+        vectors = kept_vectors(known if is_reworded else (memory, *known), stores)
         vectors |= embedded.memories if is_reworded else {}
         of_names = {e.id: embedded.names[e.name] for e in change.entities if e.name in embedded.names}
         commit(change, stores, vectors, of_names)

@@ -23,14 +23,16 @@ KNOWN_AS = "known_as"
 class Relation:
     """One relation.
 
-    `is_single`: a subject has one object at a time, and a later one takes the place of the earlier. `is_role`: the
-    object is somebody or something that "my sister" can mean. `is_labelled`: there are many, told apart by a label
-    ("favourite" what?). `names_thing`: the object is a thing with a name, and not a value.
+    `is_single`: a subject has one object at a time, and a later one takes the place of the earlier. `is_mostly_single`:
+    as a rule it has, but only a comparison of what is said can tell. `is_role`: the object is somebody or something
+    that "my sister" can mean. `is_labelled`: there are many, told apart by a label ("favourite" what?). `names_thing`:
+    the object is a thing with a name, and not a value.
     """
 
     name: str
     fact_type: FactType
     is_single: bool = False
+    is_mostly_single: bool = False
     is_role: bool = False
     is_labelled: bool = False
     names_thing: bool = False
@@ -92,13 +94,30 @@ RELATIONS: Mapping[str, Relation] = {
         Relation("skill", "skill", is_labelled=True),
         Relation("health", "health", is_labelled=True),
         Relation("owns", "owns", is_labelled=True),
-        Relation("uses", "uses", is_labelled=True),
-        Relation("amount", "amount", is_labelled=True),
-        Relation("happens_at", "time", is_labelled=True),
+        Relation("uses", "uses", is_mostly_single=True, is_labelled=True),
+        Relation("amount", "amount", is_mostly_single=True, is_labelled=True),
+        Relation("happens_at", "time", is_mostly_single=True, is_labelled=True),
         Relation("located_in", "place", is_labelled=True, names_thing=True),
         Relation(OTHER, "other", is_single=True, is_labelled=True),
     )
 }
+
+# What a small model calls the type of a fact, where the type alone says which relation it is.
+BY_TYPE: Mapping[FactType, str] = {
+    "name": "name", "age": "age", "birthday": "birthday", "home": "lives_in", "origin": "born_in", "job": "job",
+    "employer": "works_at", "school": "studies_at", "partner": "partner", "favourite": "favourite", "likes": "likes",
+    "dislikes": "dislikes", "diet": "eats", "habit": "habit", "skill": "skill", "owns": "owns", "uses": "uses",
+    "amount": "amount", "time": "happens_at", "place": "located_in", "health": "health",
+}  # fmt: skip
+# Of these types a subject has one value at a time, of the second kind one for each label ("rent", "phone number").
+SINGLE_TYPES: frozenset[FactType] = frozenset(
+    fact_type for fact_type, name in BY_TYPE.items() if RELATIONS[name].is_single and not RELATIONS[name].is_labelled
+)
+SINGLE_BY_LABEL: frozenset[FactType] = frozenset(
+    relation.fact_type
+    for relation in RELATIONS.values()
+    if relation.is_labelled and (relation.is_single or relation.is_mostly_single) and relation.name != OTHER
+)
 
 
 def relation_of(word: str, language: str = "") -> Relation | None:

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from .index import UserIndex
-from .records import SEARCHABLE, Filters, Hit, Memory, SearchResult, Selection
+from .records import SEARCHABLE, Memory
 from .reports import Missed, Ranked, WhyNot
 from .rewrite import Rewriting
 from .search import MIN_POOL, POOL_PER_HIT, search
+from .search_records import Filters, Hit, SearchResult, Selection
 from .settings import Settings
 from .stores import Stores
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from mcp_memory.budget import count_request
-from mcp_memory.distil import MAX_OUTPUT_TOKENS, Surroundings, distil
+from mcp_memory.distil import MAX_OUTPUT_TOKENS, distil
 from mcp_memory.errors import ModelOutputError, ModelUnavailableError
 from mcp_memory.records import Episode, Message, Owner
+from mcp_memory.shown import Surroundings
 from tests.fakes import NOTHING, Answered, ScriptedModel, facts
 
 SAID = datetime(2026, 3, 11, 18, tzinfo=UTC)

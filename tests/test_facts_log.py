@@ -145,6 +145,32 @@ def test_of_what_a_memory_claims_only_so_much_becomes_facts(open_memory: Opener)
         memory.close()
 
 
+def test_what_several_messages_of_one_add_claim_becomes_only_so_many_facts_together(open_memory: Opener) -> None:
+    memory = open_memory(facts_per_memory=3)
+    told = ("I speak German and Polish", "I live in Berlin and I work at Siemens", "My sister is called Eva")
+    receipts = memory.add(messages=[{"content": text} for text in told], infer=False).results
+    kept = facts_of_memories(memory.stores.log, [receipt.id for receipt in receipts])
+    assert sum(map(len, kept.values())) == 3
+    # The next add brings its own.
+    [receipt] = memory.add("I speak Czech", infer=False).results
+    assert len(facts_of_memories(memory.stores.log, [receipt.id])[receipt.id]) == 1
+
+
+def test_a_memory_that_others_are_merged_into_holds_no_more_facts_for_it(
+    open_memory: Opener, server: OllamaServer
+) -> None:
+    for limit, expected in ((8, 2), (1, 1)):
+        memory = open_with(open_memory, server, facts_per_memory=limit, user_id=f"u{limit}")
+        server.script(statements("The user's dog is called Bruno."), statements("The user has a dog named Bruno."))
+        server.script_aside("items", *({"items": [described(1, "Bruno", "pet")]},) * 2)
+        server.script_aside("verdict", {"topic": "dog", "earlier": "Bruno", "later": "Bruno", "verdict": "same"})
+        [first] = memory.add("my dog is called Bruno", observed_at="2026-03-01").results
+        [second] = memory.add("I have a dog named Bruno", observed_at="2026-04-01").results
+        assert (second.status, second.id) == ("merged", first.id)
+        assert len(facts_of_memories(memory.stores.log, [first.id])[first.id]) == expected
+        memory.close()
+
+
 def described(n: int, object_: str, fact_type: str = "home") -> dict[str, Any]:
     return {"n": n, "kind": "fact", "subject": "the user", "type": fact_type, "relation": "", "object": object_}
 

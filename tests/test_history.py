@@ -42,6 +42,17 @@ def test_each_change_tells_what_differs_who_did_it_and_when(memory: LocalMemory,
     }
 
 
+def test_a_deletion_withdraws_what_is_still_said_and_no_more(memory: LocalMemory) -> None:
+    dentist = add(memory, "My dentist is called Doctor Amarel")
+    memory.update(dentist, text="My dentist is called Doctor Amaral")
+    memory.delete(dentist)
+    assert [entry.facts for entry in memory.history(dentist).entries] == [
+        ("read: the user - dentist - Doctor Amarel",),
+        ("withdrawn: the user - dentist - Doctor Amarel", "read: the user - dentist - Doctor Amaral"),
+        ("withdrawn: the user - dentist - Doctor Amaral",),
+    ]
+
+
 def test_an_undone_change_says_by_what(memory: LocalMemory) -> None:
     bees = add(memory, "I keep bees")
     changed = memory.update(bees, text="I keep goats").change_id

@@ -15,6 +15,7 @@ from mcp_memory.log import Log
 from mcp_memory.log_file import configure
 from mcp_memory.memory import LocalMemory
 from tests.conftest import Clock, Opener
+from tests.log_rows import events_of, last_messages
 
 
 def test_the_migrations_make_the_tables_that_the_code_reads(tmp_path: Path) -> None:
@@ -144,14 +145,14 @@ def test_the_window_holds_the_last_ten_messages_of_each_scope(memory: LocalMemor
                 run_id=run,
                 observed_at=f"2026-01-{20 - number:02}",
             )
-    window = [message.content for message in memory.stores.log.window("ana", "python", "r1")]
+    window = last_messages(memory.stores.log, "ana", "python", "r1")
     assert window == [f"r1 {which} {number}" for number in range(2, 7) for which in ("first", "second")]
 
 
 def test_every_change_leaves_events_with_before_and_after(memory: LocalMemory) -> None:
     receipt = memory.as_agent("cursor").add("I keep bees", infer=False).results[0]
     memory.delete(receipt.id)
-    added, deleted = memory.stores.log.get_events(receipt.id)
+    added, deleted = events_of(memory.stores.log, receipt.id)
     assert (added["operation"], added["client"], added["before"]) == ("add", "cursor", None)
     assert (deleted["operation"], deleted["client"]) == ("delete", "python")
     assert deleted["before"]["text"] == "I keep bees"
@@ -193,7 +194,7 @@ def test_old_events_are_dropped_and_current_state_is_kept(open_memory: Opener, c
     memory = open_memory(keep_events_days=30)
     memory.add("I keep hens", infer=False)
     memory.settle()
-    assert [event["operation"] for event in memory.stores.log.get_events(known.id)] == ["sight"]
+    assert [event["operation"] for event in events_of(memory.stores.log, known.id)] == ["sight"]
     assert sorted(record.text for record in memory.list()) == ["I keep bees", "I keep hens"]
     assert memory.verify().differences == ()
 
@@ -206,7 +207,7 @@ def test_events_are_kept_for_good_where_that_is_set(open_memory: Opener, clock: 
     memory = open_memory(keep_events_days=0)
     memory.add("I keep hens", infer=False)
     memory.settle()
-    assert [event["operation"] for event in memory.stores.log.get_events(receipt.id)] == ["add"]
+    assert [event["operation"] for event in events_of(memory.stores.log, receipt.id)] == ["add"]
 
 
 def test_what_the_tables_have_to_learn_is_no_old_event(open_memory: Opener, clock: Clock) -> None:

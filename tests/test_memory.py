@@ -9,6 +9,7 @@ from mcp_memory.inputs import MAX_MESSAGES, MAX_TEXT_CHARS
 from mcp_memory.memory import LocalMemory
 from mcp_memory.records import Message
 from tests.conftest import Clock, Opener
+from tests.log_rows import events_of, last_messages
 
 
 def texts(memory: LocalMemory, query: str, **given: object) -> list[str]:
@@ -77,7 +78,7 @@ def test_a_message_repeated_within_one_call_points_at_the_first(memory: LocalMem
 def test_a_duplicate_on_another_day_is_recorded_as_a_sighting(memory: LocalMemory) -> None:
     first = memory.add("I keep bees", infer=False, observed_at="2026-05-01").results[0]
     memory.add("I keep bees", infer=False, observed_at="2026-06-01")
-    seen = [event for event in memory.stores.log.get_events(first.id) if event["operation"] == "sight"]
+    seen = [event for event in events_of(memory.stores.log, first.id) if event["operation"] == "sight"]
     assert [event["after"] for event in seen] == [{"observed_at": "2026-06-01T00:00:00+00:00"}]
 
 
@@ -117,9 +118,7 @@ def test_a_deleted_memory_leaves_search_window_links_and_lonely_entities(memory:
     assert result.text == "Maria Quintela owns a Norton Commando"
     assert result.removed_entities == ("Norton Commando",)
     assert texts(memory, "Norton Commando", threshold=0.4) == []
-    assert [m.content for m in memory.stores.log.window("ana", "python", "")] == [
-        "Maria Quintela repairs clocks in Braga"
-    ]
+    assert last_messages(memory.stores.log, "ana", "python", "") == ["Maria Quintela repairs clocks in Braga"]
     names = {entity.name: entity.n_linked for entity in memory.stores.log.get_entities("ana")}
     assert names == {"Maria Quintela": 1, "Braga": 1}
 

@@ -19,7 +19,8 @@ from mcp_memory.pack import (
     search_lines,
     search_payload,
 )
-from mcp_memory.records import AddResult, DeleteResult, Hit, Memory, Receipt, SearchResult, Signals
+from mcp_memory.records import AddResult, DeleteResult, Memory, Receipt
+from mcp_memory.search_records import Hit, SearchResult, Signals
 from tests.builders import a_memory
 
 MARCH = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -21,6 +21,7 @@ from mcp_memory.settings import load_settings
 from mcp_memory.stores import Stores
 from mcp_memory.turns import Turn
 from tests.conftest import Clock, Opener
+from tests.log_rows import events_of, last_messages
 from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, facts, failure, kept_back, part, reply
 
 
@@ -133,7 +134,7 @@ def assert_gave_way(memory: LocalMemory, raw_id: str, statement: str) -> None:
 
 def operations(memory: LocalMemory, memory_id: str) -> list[str]:
     """What has been done to a memory, in order."""
-    return [event["operation"] for event in memory.stores.log.get_events(memory_id)]
+    return [event["operation"] for event in events_of(memory.stores.log, memory_id)]
 
 
 def test_a_model_that_is_away_is_told_once_in_the_next_search(open_memory: Opener) -> None:
@@ -451,7 +452,7 @@ def assert_only_bees_are_left(memory: LocalMemory, deleted_id: str) -> None:
     assert memory.stores.tables().memory_ids() == [bees.id]
     assert (bees.text, deleted.id, deleted.superseded_by) == ("The user keeps bees.", deleted_id, "")
     assert operations(memory, deleted_id) == ["add", "delete"]
-    assert [message.content for message in log.window("ana", "python", "")] == ["I keep bees"]
+    assert last_messages(log, "ana", "python", "") == ["I keep bees"]
     with log.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM facts").scalar() == 0
     assert log.get_entities("ana") == []

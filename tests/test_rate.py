@@ -13,8 +13,9 @@ from mcp_memory.errors import NotFoundError
 from mcp_memory.fuse import PROFILES, ScoreWeights
 from mcp_memory.fuse import score as mix
 from mcp_memory.memory import LocalMemory
-from mcp_memory.records import Change, Hit, Owner, Weighting
+from mcp_memory.records import Change, Owner, Weighting
 from mcp_memory.score import Floats
+from mcp_memory.search_records import Hit
 from mcp_memory.settings import load_settings
 from mcp_memory.store import commit
 from tests.conftest import Clock, Opener

@@ -14,6 +14,7 @@ from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ModelUnavailableError, StorageError
 from mcp_memory.memory import LocalMemory
 from tests.conftest import Opener
+from tests.log_rows import last_messages
 
 
 def fill(memory: LocalMemory) -> list[str]:
@@ -218,7 +219,7 @@ def test_deleting_a_text_cancels_every_job_that_brought_only_it(memory: LocalMem
     assert memory.stats()["jobs"] == 1
     memory.delete(receipt.id)
     assert memory.stats()["jobs"] == 0
-    assert memory.stores.log.window("ana", "python", "") == []
+    assert last_messages(memory.stores.log, "ana", "python", "") == []
 
 
 def test_what_one_agent_says_of_itself_is_no_duplicate_of_anothers(memory: LocalMemory) -> None:

@@ -10,9 +10,9 @@ import pytest
 from mcp_memory.fuse import FUSED
 from mcp_memory.language_model import LanguageModel
 from mcp_memory.memory import LocalMemory
-from mcp_memory.records import SearchResult
 from mcp_memory.rewrite import Rewriting
 from mcp_memory.rewriter import BUSY, LOADING, Rewriter
+from mcp_memory.search_records import SearchResult
 from mcp_memory.settings import load_settings
 from tests.conftest import Opener
 from tests.ollama_server import HTML, PATIENCE_S, OllamaServer, Step, failure, part, reply, tags

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_memory.index import UserIndex
-from mcp_memory.records import ABOUTS, KINDS, SCOPES, Filters, Memory, Owner, Selection
+from mcp_memory.records import ABOUTS, KINDS, SCOPES, Memory, Owner
+from mcp_memory.search_records import Filters, Selection
 from tests.builders import a_memory
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)

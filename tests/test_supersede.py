@@ -11,6 +11,7 @@ from mcp_memory.knowledge import facts_of_memories, facts_of_types
 from mcp_memory.memory import LocalMemory
 from mcp_memory.records import STATES
 from tests.conftest import Opener
+from tests.log_rows import events_of
 from tests.ollama_server import PATIENCE_S, OllamaServer, Step, facts, failure, kept_back
 from tests.test_queue import answer, assert_gave_way, open_with, operations, texts, wait_for_jobs
 
@@ -113,7 +114,7 @@ def test_the_same_in_other_words_is_merged_into_the_older(memory: LocalMemory, s
     assert kept.valid_from.date().isoformat() == "2026-01-01"
     [merged] = memory.list(states=["merged"])
     assert (merged.text, merged.superseded_by) == ("The user has a dog named Bruno.", first.id)
-    sighted = [event for event in memory.stores.log.get_events(first.id) if event["operation"] == "sight"]
+    sighted = [event for event in events_of(memory.stores.log, first.id) if event["operation"] == "sight"]
     assert [event["after"]["observed_at"][:10] for event in sighted] == ["2026-01-01"]
     assert [hit.memory.id for hit in memory.search("What is the dog called?").hits] == [first.id]
     with pytest.raises(NotFoundError, match=f"says the same as {first.id}"):

@@ -334,6 +334,49 @@ def test_what_takes_over_later_leaves_the_present_value_until_then(folder: Share
     assert [fact.object for fact in memory.facts()] == ["Tom"]
 
 
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_what_holds_for_a_while_is_told_first_and_what_holds_for_longer_again_afterwards(
+    folder: SharedFolder, order: tuple[int, ...]
+) -> None:
+    memory, question = folder.somebody(), "what is my phone number?"
+    start = folder.clock()
+    numbers = (
+        ("My phone number is 030 1111111", start - timedelta(days=9), None),
+        ("My phone number is 030 2222222", start - timedelta(days=8), start + timedelta(days=20)),
+        ("My phone number is 030 3333333", start - timedelta(days=7), start + timedelta(days=10)),
+    )
+    for place in order:
+        text, said_at, expires_at = numbers[place]
+        memory.add(text, infer=False, observed_at=said_at, expires_at=expires_at)
+    assert values(memory, question) == ["030 3333333", "030 2222222", "030 1111111"]
+    folder.clock.advance(days=11)
+    assert values(memory, question) == ["030 2222222", "030 1111111"]
+    folder.clock.advance(days=11)
+    assert values(memory, question) == ["030 1111111"]
+
+
+def test_what_holds_for_a_while_ends_with_what_is_otherwise_for_at_least_as_long(folder: SharedFolder) -> None:
+    memory, question = folder.somebody(), "what is my phone number?"
+    soon, later = (folder.clock() + timedelta(days=days) for days in (10, 20))
+    memory.add("My phone number is 030 1111111", infer=False, expires_at=soon)
+    folder.clock.advance(hours=1)
+    memory.add("My phone number is 030 2222222", infer=False, expires_at=later)
+    assert values(memory, question) == ["030 2222222"]
+    folder.clock.advance(hours=1)
+    memory.add("My phone number is 030 3333333", infer=False)
+    assert values(memory, question) == ["030 3333333"]
+
+
+def test_what_has_expired_is_not_ended_by_what_is_said_later(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    [old] = memory.add(
+        "My phone number is 030 1111111", infer=False, expires_at=folder.clock() + timedelta(days=10)
+    ).results
+    folder.clock.advance(days=11)
+    assert memory.add("My phone number is 030 2222222", infer=False).results[0].status == "added"
+    assert memory.get(old.id).state == "active"
+
+
 def test_what_was_known_at_a_time_is_what_had_been_told_by_then(folder: SharedFolder) -> None:
     memory = folder.somebody()
     folder.tell(memory, ("I live in Berlin", JANUARY))

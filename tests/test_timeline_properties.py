@@ -19,8 +19,9 @@ from mcp_memory.embedder import Embedder
 from mcp_memory.knowledge import former_validity
 from mcp_memory.memory import LocalMemory
 from mcp_memory.recall import recall
-from mcp_memory.records import STATES, Owner, Selection
+from mcp_memory.records import STATES, Owner
 from mcp_memory.schema import facts
+from mcp_memory.search_records import Selection
 from tests.conftest import Clock
 from tests.test_undo import carry_out, in_memory, rows
 

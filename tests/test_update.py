@@ -1,6 +1,6 @@
 """Corrections: in place, under the same id, found by the new words and not by the old, and stronger than a model."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -59,6 +59,50 @@ def test_a_long_text_made_short_leaves_no_part_of_itself_behind(memory: LocalMem
     memory.undo(last_change(memory, long))
     memory.settle()
     assert memory.verify().differences == ()
+
+
+def lives_in(memory: LocalMemory) -> list[str]:
+    return [fact.value for fact in memory.search("where do I live?").facts]
+
+
+def moved(memory: LocalMemory, text: str, **given: Any) -> str:
+    """The id of a new memory that takes another's place."""
+    [receipt] = memory.add(text, infer=False, **given).results
+    assert receipt.status == "replaced"
+    return receipt.id
+
+
+def test_what_is_made_to_expire_lets_what_it_had_ended_hold_again(memory: LocalMemory, clock: Clock) -> None:
+    berlin = add(memory, "I live in Berlin", observed_at="2026-01-05")
+    lisbon = moved(memory, "I moved to Lisbon", observed_at="2026-05-09")
+    assert (lives_in(memory), memory.get(berlin).state) == (["Lisbon"], "invalid")
+    shortened = memory.update(lisbon, expires_at=clock() + timedelta(days=10))
+    # While both hold, what was said last is told first.
+    assert (lives_in(memory), memory.get(berlin).state) == (["Lisbon", "Berlin"], "active")
+    in_memory(memory)
+    memory.undo(shortened.change_id)
+    assert (lives_in(memory), memory.get(berlin).state) == (["Lisbon"], "invalid")
+    memory.update(lisbon, expires_at=clock() + timedelta(days=10))
+    clock.advance(days=11)
+    assert lives_in(memory) == ["Berlin"]
+    memory.settle()
+    assert memory.verify().differences == ()
+
+
+def test_what_no_longer_expires_ends_what_was_so_before(memory: LocalMemory, clock: Clock) -> None:
+    berlin = add(memory, "I live in Berlin", observed_at="2026-01-05")
+    lisbon = add(memory, "I moved to Lisbon", observed_at="2026-05-09", expires_at=clock() + timedelta(days=10))
+    assert lives_in(memory) == ["Lisbon", "Berlin"]
+    memory.update(lisbon, expires_at="never")
+    assert (lives_in(memory), memory.get(berlin).state) == (["Lisbon"], "invalid")
+    in_memory(memory)
+
+
+def test_another_expiry_does_not_bring_back_what_has_ended(memory: LocalMemory, clock: Clock) -> None:
+    berlin = add(memory, "I live in Berlin", observed_at="2026-01-05")
+    moved(memory, "I moved to Lisbon", observed_at="2026-05-09")
+    memory.update(berlin, expires_at=clock() + timedelta(days=10))
+    assert (lives_in(memory), memory.get(berlin).state) == (["Lisbon"], "invalid")
 
 
 def test_other_fields_are_corrected_without_a_new_vector(memory: LocalMemory) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from mcp_memory.fuse import SIGNAL_NAMES
 from mcp_memory.memory import LocalMemory
-from mcp_memory.records import Change, Hit, Owner
+from mcp_memory.records import Change, Owner
+from mcp_memory.search_records import Hit
 from mcp_memory.settings import load_settings
 from mcp_memory.store import commit
 from tests.conftest import Clock
