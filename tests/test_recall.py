@@ -156,6 +156,15 @@ def test_what_was_before_comes_latest_first_and_what_came_after_is_no_answer(fol
         assert values(memory, question) == [], question
 
 
+def test_the_year_that_a_question_asks_about_is_not_asked_for_to_the_letter(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.clock.now = folder.clock.now.replace(year=2026, month=11)
+    folder.tell(memory, ("Catalogue 2025 of the harbour fair", MONDAY), ("We moved to the harbour", "2025-03-02"))
+    exact = {hit.memory.text[:9]: hit.signals.exact for hit in memory.search("where were we in March 2025?").hits}
+    assert set(exact.values()) == {0.0}
+    assert memory.search("catalogue 2025").hits[0].signals.exact == 1.0
+
+
 def test_what_was_observed_in_the_time_asked_about_gets_a_signal_by_its_length(folder: SharedFolder) -> None:
     memory = folder.somebody()
     folder.clock.now = folder.clock.now.replace(year=2026, month=11)
