@@ -15,6 +15,7 @@ from . import score
 from .fuse import REWRITTEN_SHARE, SignalWeights, relevance
 from .index import Mask, Rows, UserIndex
 from .mentions import find_mentions
+from .periods import Period
 from .recall import Recalled
 from .schema import to_micros
 from .score import Floats
@@ -89,6 +90,13 @@ def read_query(text: str, index: UserIndex) -> Query:
         phrases=exact_phrases(text),
         speaker=named[0] if len(named) == 1 else "",
     )
+
+
+def without_dates(query: Query, period: Period) -> Query:
+    """The question without the numbers that name its time: they tell when, and are not asked for to the letter."""
+    days = {str(end.day) for end in (period.start, period.end) if period.start.date() == period.end.date()}
+    told = days | {str(period.start.year), str(period.end.year)}
+    return replace(query, phrases=tuple(phrase for phrase in query.phrases if phrase not in told))
 
 
 def reword(query: Query, texts: Sequence[str], vectors: Sequence[Floats], index: UserIndex) -> list[Query]:

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 
 import regex
 
-from .dictionaries import is_known
+from .dictionaries import is_known, lemma
 from .records import EntityType, Mention
 from .stopwords import STOPWORDS
 from .text import SPACED, UNSPACED, detect_language, fold, normalise, terms
@@ -54,6 +54,13 @@ _TITLE_BEFORE = regex.compile(rf"(?i)\b(?:{'|'.join(sorted(_TITLES))})\.?\s$")
 _DOES = regex.compile(
     r"\s(?!is\b|was\b|has\b|this\b|does\b|always\b)(?:\p{Ll}{2,}(?:s|ed)|bought|came|made|met|said|told|took|went|wrote)\b"
 )
+# Where verbs need no "I", a statement begins with one: how their dictionary forms end.
+_INFINITIVES = {"es": "[aei]r", "it": "[aei]r(?:e|si)", "fr": "(?:er|ir|re|oir)", "de": "e?n"}
+# These follow a verb in more languages than English: "Abito a Roma", "Wohne in Berlin".
+_SHARED_WORDS = ("a", "in")
+_NEXT_WORD = regex.compile(r"\s([\p{L}\p{M}]++)")
+# "J'ai", "I've": what an apostrophe joins to a small word.
+_CONTRACTION = regex.compile(r"(\p{L}{1,5})['’]\p{Ll}++")
 _GERMAN_NOUN_BEFORE = regex.compile(
     r"\b(?:der|die|das|des|de[mn]|beim|vom|zu[mr]|i[mn]s|im|am"
     r"|(?:(?:dies|jed|welch)e|(?:ein|kein|mein|dein|sein|ihr|unser|euer)e?)[mnrs]?|ein|kein|\p{Ll}{3,}(?:en|er|es|em))\s$"
@@ -130,25 +137,27 @@ def _names(text: str, known: Container[str]) -> Iterator[tuple[int, str, EntityT
     for match in _NAME.finditer(text):
         start, before = match.start(), text[max(0, match.start() - 24) : match.start()]
         has_title = _TITLE_BEFORE.search(before) is not None
-        opens_sentence = _SENTENCE_START.search(before) is not None and not has_title
+        opens_sentence = _opens(text, match) and not has_title
         is_possessive = match.group()[-2:] in ("’s", "'s")
         words = regex.sub(r"[’']s$", "", match.group()).split()
         while words and words[0].lower() in _TITLES:
             start += len(words.pop(0)) + 1
             has_title, opens_sentence = True, False
-        while words and words[-1].lower() in grammar:
+        while words and _is_grammar(words[-1], grammar):
             words.pop()
         # The first word of a sentence is capitalised anyway: "When Ana", "The Hague".
-        while words and opens_sentence and words[0].lower() in grammar:
+        while words and opens_sentence and _is_grammar(words[0], grammar):
             start += len(words.pop(0)) + 1
             opens_sentence = False
         name = " ".join(words)
         if len(name) < 2:
             continue
         stands_alone = len(words) == 1 and opens_sentence and not is_possessive
-        acts = _DOES.match(text, match.end()) is not None
-        explained = (stands_alone and not acts and is_known(name.lower(), "en")) or (
-            language == "de" and not has_title and _is_german_noun(words, before)
+        acts = stands_alone and _acts(text, match.end(), language)
+        explained = (
+            (stands_alone and not acts and is_known(name.lower(), "en"))
+            or (stands_alone and not acts and _is_first_word(text, match, language) and not _stands_inside(text, name))
+            or (language == "de" and not has_title and _is_german_noun(words, before))
         )
         if not explained or name_key(name) in known:
             yield start, name, _type_of(name, has_title)
@@ -157,6 +166,54 @@ def _names(text: str, known: Container[str]) -> Iterator[tuple[int, str, EntityT
         owner = name.rpartition(" von ")[2]
         if owner != name and not _is_german_noun([owner], "von "):
             yield match.end() - len(owner), owner, _type_of(owner, has_title)
+
+
+def _opens(text: str, match: regex.Match[str]) -> bool:
+    return _SENTENCE_START.search(text[max(0, match.start() - 24) : match.start()]) is not None
+
+
+def _stands_inside(text: str, word: str) -> bool:
+    """Whether a word is written with a capital also where no sentence begins."""
+    return any(not _opens(text, match) for match in regex.finditer(rf"\b{regex.escape(word)}\b", text))
+
+
+def _is_grammar(word: str, grammar: Container[str]) -> bool:
+    joined = _CONTRACTION.fullmatch(word)
+    return word.lower() in grammar or (joined is not None and joined.group(1).lower() in grammar)
+
+
+def _acts(text: str, end: int, language: str) -> bool:
+    """Whether a verb of somebody else follows: "Maria likes", "Inés lavora"."""
+    if language not in _INFINITIVES:
+        return _DOES.match(text, end) is not None
+    follows = _NEXT_WORD.match(text, end)
+    following = follows.group(1).lower() if follows else ""
+    return following not in STOPWORDS[language] and _is_verb(following, language)
+
+
+def _is_first_word(text: str, match: regex.Match[str], language: str) -> bool:
+    """Whether what opens a sentence is a word of another language than English: "Abito a Roma".
+
+    A text of few words shows no language; then only a verb is taken for one, before a small word of its language.
+    """
+    word = match.group().lower()
+    if language in _INFINITIVES:
+        return _is_verb(word, language) or (language != "de" and _is_common(word, language))
+    follows = _NEXT_WORD.match(text, match.end())
+    following = follows.group(1).lower() if follows else ""
+    if language or (following in STOPWORDS["en"] and following not in _SHARED_WORDS):
+        return False
+    return any(following in STOPWORDS[code] and _is_verb(word, code) for code in _INFINITIVES)
+
+
+def _is_common(word: str, language: str) -> bool:
+    return is_known(word, language) and lemma(word, language).islower()
+
+
+def _is_verb(word: str, language: str) -> bool:
+    """Whether a word is a form of a verb, by how its lemma ends."""
+    base = lemma(word, language)
+    return base != word and base.islower() and regex.search(rf"{_INFINITIVES[language]}$", base) is not None
 
 
 def _is_german_noun(words: list[str], before: str) -> bool:

@@ -21,8 +21,8 @@ VERBS: Mapping[str, Mapping[str, str]] = {
         "favourite": r"\bfavou?rite\b",
     },
     "de": {
-        "lives_in": r"\bwo\b.*\b(?:wohn\w*|leb\w*)\b|\bin welcher stadt\b|\bwer wohnt\b",
-        "works_at": r"\b(?:wo|wer|bei wem|für wen|bei welcher firma)\b.*\barbeite\w*\b",
+        "lives_in": r"\bwo\b.*\b(?:ge)?(?:wohn\w*|leb\w*)\b|\bin welcher stadt\b|\bwer wohnt\b",
+        "works_at": r"\b(?:wo|wer|bei wem|für wen|bei welcher firma)\b.*\b(?:ge)?arbeite\w*\b",
         "job": r"\bals was\b.*\barbeite\w*\b|\bvon beruf\b|\bwas (?:mache?t?|arbeite\w*)\b.*\bberuflich\b",
         "birthday": r"\bwann\b.*\b(?:geboren|geburtstag)\b",
         "born_in": r"\bwo\b.*\bgeboren\b",
@@ -45,7 +45,7 @@ VERBS: Mapping[str, Mapping[str, str]] = {
         "favourite": r"\b(?:favorit[oa]|preferid[oa])\b",
     },
     "fr": {
-        "lives_in": r"\boù\b.*\b(?:habit\w*|vi[stv]\w*)\b|\bdans quelle ville\b",
+        "lives_in": r"\boù\b.*\b(?:habit\w*|vi[stv]\w*|vécu)\b|\bdans quelle ville\b",
         "works_at": r"\b(?:où|qui|chez qui|pour qui|dans quelle (?:entreprise|boîte))\b.*\b(?:travaill\w*|boss\w*)\b",
         "job": r"\bquel (?:est )?.*\bmétier\b|\bfai[st]\b.* dans la vie\b",
         "birthday": r"\bquand\b.*\bnée?\b|\bquand\b.*\banniversaire\b",
@@ -57,7 +57,7 @@ VERBS: Mapping[str, Mapping[str, str]] = {
         "favourite": r"\bpréférée?\b",
     },
     "it": {
-        "lives_in": r"\bdove\b.*\b(?:abit\w*|viv\w*)\b|\bin (?:che|quale) città\b",
+        "lives_in": r"\bdove\b.*\b(?:abit\w*|viv\w*|vissuto)\b|\bin (?:che|quale) città\b",
         "works_at": r"\b(?:dove|chi|per chi|in (?:che|quale) azienda)\b.*\blavor\w*\b",
         "job": r"\bche lavoro\b|\bcosa f(?:accio|a)\b.* lavoro\b",
         "birthday": r"\bquando\b.*\b(?:nat[oa]|compie\w*)\b",
@@ -74,9 +74,41 @@ VERBS: Mapping[str, Mapping[str, str]] = {
 FIRST_PERSON: Mapping[str, str] = {
     "en": r"\b(?:i|me|we|i'm|i've)\b",
     "de": r"\b(?:ich|mir|mich|wir)\b",
-    "es": r"\b(?:yo|me|vivo|vivía|viví|trabajo|trabajaba|hablo|nací|soy|tengo|estoy)\b",
+    "es": r"\b(?:yo|me|he|vivo|vivía|viví|trabajo|trabajaba|trabajé|hablo|nací|soy|tengo|estoy)\b",
     "fr": r"(?:\bj'\w*|\b(?:je|moi|nous)\b|-je\b)",
     "it": r"\b(?:io|mi|abito|abitavo|vivo|vivevo|lavoro|lavoravo|parlo|sono|ho)\b",
+}
+
+# Whose own thing is asked for by these, where the question says "I": "which bank do I use?".
+WHICH: Mapping[str, str] = {
+    "en": "which|what|how much|how many",
+    "de": "welche[rsmn]?|was für (?:eine?[nmr]?)?|wie viele?|wieviele?",
+    "es": "qué|que|cuál|cual|cuánt[oa]s?|cuant[oa]s?",
+    "fr": "quel|quelle|quels|quelles|combien de",
+    "it": "che|quale|quali|qual|quant[oaie]",
+}
+# After the noun: a verb by which the speaker means themselves, where the language leaves "I" out.
+MEANS_ME: Mapping[str, str] = {"es": r"\p{L}+(?:o|oy)", "it": r"\p{L}+o|ho"}
+
+# What was so before something that is named after it, or before now where nothing is.
+BEFORE: Mapping[str, str] = {
+    "en": r"\b(?:before|prior to)\b",
+    "de": r"\b(?:bevor|vor)\b",
+    "es": r"\bantes(?: del?\b)?",
+    "fr": r"\bavant\b",
+    "it": r"(?<!\b(?:la|mia|nostra|una) )\bprima\b(?: d(?:i|el|ella|ello)\b| dell['’])?",
+}
+# What was so and is so no more.
+FORMERLY: Mapping[str, str] = {
+    "en": r"(?:\b(?:my|our|the)|'s) (?:old|former|previous|ex)[\s-]|\b(?:previously|formerly|used? to)\b",
+    "de": r"\b(?:vorher|zuvor|davor|früher|ehemals)\b|\bex-(?=\p{L})"
+    r"|\b(?:mein\w*|unser\w*|der|die|das|dem|den) (?:alte|frühere|ehemalige|vorige|vorherige)[nrsm]?\b",
+    "es": r"\b(?:anteriormente|previamente|antiguamente)\b|\p{L} (?:anterior|antigu[oa])\b"
+    r"|\b(?:mi|mis|el|la|nuestr[oa]) (?:antigu[oa]|anterior|viej[oa]|ex)[\s-]",
+    "fr": r"\b(?:auparavant|autrefois|précédemment)\b|\p{L} précédent\w*"
+    r"|(?:\b(?:mon|ma|mes|notre|le|la) |\bl')(?:ancien(?:ne)?|vieux|vieil|vieille|ex)[\s-]",
+    "it": r"\b(?:precedentemente|in precedenza)\b|\p{L} precedente\b"
+    r"|\b(?:mi[oa]|il|la|nostr[oa]) (?:vecchi[oa]|precedente|ex)[\s-]",
 }
 
 # Two who have the same: then the way leads on from what one has to the others who have it.

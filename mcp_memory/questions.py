@@ -11,9 +11,9 @@ import regex
 
 from .date_rules import compiled
 from .mentions import name_key
-from .phrases import LANGUAGES, Phrase, prepare_phrases, read_phrase
-from .question_words import FIRST_PERSON, SHARED, SIGNS, VERBS
-from .relation_words import POSSESSIVES
+from .phrases import LANGUAGES, USER_KEY, Phrase, prepare_phrases, read_phrase
+from .question_words import BEFORE, FIRST_PERSON, FORMERLY, MEANS_ME, SHARED, SIGNS, VERBS, WHICH
+from .relation_words import FORMER, NEW, POSSESSIVES
 from .text import detect_language, fold, normalise
 from .vocabulary import noun_pattern, relation_of
 
@@ -22,18 +22,38 @@ _MAX_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """The time before something: the words that name it, folded; none where the question means before now.
+
+    `is_named` says that it has a name or a number, so that nothing else can be meant.
+    """
+
+    words: frozenset[str] = frozenset()
+    is_named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What a question asks for by key.
 
     `of` holds whom and which relation of theirs; `paths` whom it names, of whom a label may be asked that only the
-    known facts have; `words` are the question's, folded, among which it would stand. `is_shared` says that it asks for
-    others who have the same.
+    known facts have; `words` are the question's, folded, among which it would stand, and `own` what follows "my",
+    where it would begin if it is the user's. `is_shared` says that it asks for others who have the same, `before` that
+    it asks for what was so earlier.
     """
 
     of: tuple[tuple[Phrase, str], ...] = ()
     paths: tuple[Phrase, ...] = ()
     words: frozenset[str] = frozenset()
+    own: tuple[str, ...] = ()
     is_shared: bool = False
+    before: Before | None = None
+
+    def names(self, label: str, path: Phrase) -> bool:
+        """Whether a label of what somebody has stands in the question."""
+        if path.name or path.steps:
+            return set(label.split()) <= self.words
+        return any(f"{run} ".startswith(f"{label} ") for run in self.own)
 
 
 def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
@@ -51,15 +71,22 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
     keys = {key for key, _ in names}
     of: dict[tuple[str, str], tuple[Phrase, str]] = {}
     paths: dict[str, Phrase] = {}
+    # What is asked for in so few words may be the label itself: "wifi password".
+    own = [_run(plain)] if len(plain.split()) <= _N_TERSE else []
     is_shared = False
+    before: Before | None = None
     for language in _languages_of(plain):
-        found = _read(plain, language, keys)
+        asked, earlier = _without_before(plain, language)
+        found = _read(asked, language, keys)
         for whom, relation in found.of:
             of.setdefault((whom.key, relation), (whom, relation))
         paths |= {path.key: path for path in found.paths if path.key not in paths}
+        own += found.own
         is_shared = is_shared or found.is_shared
-    words = frozenset(regex.findall(r"[\p{L}\p{N}]+", fold(normalise(plain))))
-    return Asked(tuple(of.values()), tuple(paths.values()), words, is_shared)
+        before = before or earlier
+    if own:
+        paths.setdefault(USER_KEY, Phrase())
+    return Asked(tuple(of.values()), tuple(paths.values()), _words(plain), tuple(own), is_shared, before)
 
 
 def prepare(languages: Collection[str]) -> None:
@@ -76,6 +103,32 @@ def _languages_of(text: str) -> Iterator[str]:
         yield spoken
     # A short question may be taken for another language.
     yield from (code for code in LANGUAGES if code != spoken and _grammar(code).sign.search(text))
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a text, folded; what a hyphen joins as a whole and by its parts."""
+    joined = regex.findall(r"[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*", fold(normalise(text)))
+    return frozenset(joined) | {part for word in joined for part in word.split("-")}
+
+
+def _run(text: str) -> str:
+    """What a text says up to its first mark, in the form that labels have; "my bank's" names no bank."""
+    return fold(normalise(_MARK.split(text, maxsplit=1)[0]))
+
+
+def _without_before(text: str, language: str) -> tuple[str, Before | None]:
+    """What a question asks for, and before what: "where did I live before Lisbon?"."""
+    grammar = _grammar(language)
+    match = grammar.before.search(text)
+    if match is None:
+        return text, Before() if grammar.formerly.search(text) else None
+    asked, named = text[: match.start()], text[match.end() :]
+    if not asked.strip():
+        named, _, asked = named.partition(",")
+    # "Wo habe ich vor Lissabon gewohnt?": the verb comes last.
+    if verb := regex.search(r"\s\p{Ll}+\W*$", named):
+        asked += verb.group()
+    return asked, Before(_words(named), regex.search(r"\p{N}|\b\p{Lu}\p{Ll}", named) is not None)
 
 
 def _read(text: str, language: str, known: Collection[str]) -> Asked:
@@ -105,7 +158,13 @@ def _read(text: str, language: str, known: Collection[str]) -> Asked:
         # "my sister's phone" asks by itself; "my boss" does where nothing else is asked of whom it means.
         if phrase.steps and not phrase.called and (not phrase.steps[-1].is_role or not asked):
             of.append((phrase.without_last(), phrase.steps[-1].relation))
-    return Asked(tuple(of), tuple(whom), is_shared=grammar.shared.search(text) is not None)
+    own = [_run(match.group("run")) for match in grammar.own.finditer(text)]
+    own += [
+        _run(match.group("run"))
+        for match in grammar.which.finditer(text)
+        if grammar.first_person.search(text) or grammar.means_me.match(match.group("run"))
+    ]
+    return Asked(tuple(of), tuple(whom), own=tuple(own), is_shared=grammar.shared.search(text) is not None)
 
 
 def _with_capitals(text: str, known: Collection[str]) -> str:
@@ -125,6 +184,11 @@ class _Grammar:
     first_person: regex.Pattern[str]
     mine: regex.Pattern[str]
     shared: regex.Pattern[str]
+    own: regex.Pattern[str]
+    which: regex.Pattern[str]
+    means_me: regex.Pattern[str]
+    before: regex.Pattern[str]
+    formerly: regex.Pattern[str]
 
     def asks_for(self, text: str, noun: regex.Match[str]) -> bool:
         """Whether a noun without anybody's name before it is what a question asks for: "phone number of Ana"."""
@@ -132,6 +196,7 @@ class _Grammar:
         return is_terse or bool(_OF.match(text, noun.end()) or _ASKED.search(text[: noun.start()]))
 
 
+_MARK = regex.compile(r"\w(?=['’])|[^\p{L}\p{M}\p{N}\s-]")
 # In so few words a noun is the question.
 _N_TERSE = 4
 _OF = regex.compile(r"\s(?:of|for|von|de|del|di|du|da|della)\s|\s?d['’]", regex.IGNORECASE)
@@ -145,6 +210,8 @@ _ASKED = regex.compile(
 @cache
 def _grammar(language: str) -> _Grammar:
     mine = "|".join(POSSESSIVES[language].split())
+    # Of which one: "my old bank". The label is the same.
+    passing = "|".join(f"{NEW[language]} {FORMER[language]}".replace("_", " ").split())
     return _Grammar(
         sign=compiled(rf"(?<![\p{{L}}'])(?:{mine}|{SIGNS[language]})(?!\p{{L}})"),
         starts=compiled(rf"(?<![\p{{L}}'])(?:(?:{mine}|der|die|das|el|la|le|l'|il|lo|the)(?=\W)|(?-i:\p{{Lu}}))"),
@@ -153,4 +220,9 @@ def _grammar(language: str) -> _Grammar:
         mine=compiled(rf"(?<![\p{{L}}'])(?:{mine})(?=\W)"),
         first_person=compiled(FIRST_PERSON[language]),
         shared=compiled(SHARED[language]),
+        own=compiled(rf"(?<![\p{{L}}'])(?:{mine})\s(?:(?:{passing})\s)*(?P<run>.+)"),
+        which=compiled(rf"(?<![\p{{L}}'])(?:{WHICH[language]})\s(?P<run>.+)"),
+        means_me=compiled(rf"\p{{L}}+\s(?:{MEANS_ME.get(language, '(?!)')})(?!\p{{L}})"),
+        before=compiled(BEFORE[language]),
+        formerly=compiled(FORMERLY[language]),
     )

@@ -7,7 +7,6 @@ asks about. What it does not name is reached by a walk of two steps, and counts 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from . import score
 from .fact_keys import facts_about, facts_of_key, facts_of_labels, labels_of
@@ -20,6 +19,7 @@ from .questions import Asked, read_question
 from .records import Fact, Validity
 from .search_records import KnownFact, Selection
 from .stores import Stores
+from .text import fold
 from .vocabulary import KNOWN_AS, OTHER, RELATIONS
 from .whose import Referents
 
@@ -41,7 +41,8 @@ class Recalled:
     """What facts add to a search.
 
     `strengths` gives the signal in [0, 1] by memory id; `values` what was asked for by key, best first; `period` the
-    past time that the question names; `later` the memories of facts that were asked for and began only after it.
+    past time that the question names, or in which what it asks for was so; `later` the memories of facts that were
+    asked for and began only after it.
     """
 
     strengths: Mapping[str, float] = field(default_factory=dict)
@@ -94,11 +95,14 @@ class _Recall:
         moment = selection.as_of or selection.now
         self._during = period or Period(moment, moment)
         self._known_at = selection.known_at
-        self._former = former
+        self._known_validity = former
         self._meant: dict[Phrase, list[str]] = {}
         self._strengths: dict[str, float] = defaultdict(float)
         self._values: dict[str, Fact] = {}
         self._later: set[str] = set()
+        # A time that is named is the time asked about, whatever stands before it.
+        self._asks_of_before = asked.before is not None and period is None
+        self._found_in = period
 
     def run(self) -> Recalled:
         """Everything that the question asks for by key, then what the walk reaches."""
@@ -112,7 +116,7 @@ class _Recall:
         return Recalled(
             {memory_id: strength for memory_id, strength in self._strengths.items() if strength > 0},
             tuple(map(as_told, list(self._values.values())[:MAX_VALUES])),
-            self._period,
+            self._found_in,
             frozenset(self._later),
         )
 
@@ -154,6 +158,9 @@ class _Recall:
     def _by_key(self, whom: Phrase, relation: str) -> None:
         nodes = self._whom(whom)
         known = facts_of_key(self._log, self._user_id, nodes, (relation,)) if nodes else []
+        if self._asks_of_before and (RELATIONS[relation].is_single or RELATIONS[relation].is_role):
+            self._answer_former([fact for fact, weight in self._by_words(known) if weight == score.fact(0)])
+            return
         facts = self._holding(known)
         if self._period and facts:
             # Something else was so then: what began only later is no answer.
@@ -168,11 +175,15 @@ class _Recall:
         labels = {
             label
             for label in labels_of(self._log, nodes, self._asked.words)
-            if label and set(label.split()) <= self._asked.words
+            if label and self._asked.names(label, path)
         }
-        if labels:
-            facts = self._holding(facts_of_labels(self._log, self._user_id, nodes, _LABELLED, labels))
-            self._answer([(fact, 1.0) for fact in facts], nodes)
+        if not labels:
+            return
+        known = facts_of_labels(self._log, self._user_id, nodes, _LABELLED, labels)
+        if self._asks_of_before:
+            self._answer_former(known)
+        else:
+            self._answer([(fact, 1.0) for fact in self._holding(known)], nodes)
 
     def _by_words(self, facts: Sequence[Fact]) -> list[tuple[Fact, float]]:
         """Facts with their weight: of several of one relation those whose label the question has count more."""
@@ -203,6 +214,34 @@ class _Recall:
             self._count(fact, weight * score.fact(hops))
         for fact in others:
             self._count(fact, score.fact(0))
+
+    def _answer_former(self, known: Sequence[Fact]) -> None:
+        """Count what was so before, the latest first; what came after is no answer."""
+        former = self._former(known)
+        for place, fact in enumerate(former):
+            self._raise(fact.memory_id, score.fact(min(place, 1)))
+            self._values.setdefault(fact.id, fact)
+        if former:
+            self._later |= {fact.memory_id for fact in known if fact.valid_from > former[0].valid_from}
+            self._later -= {fact.memory_id for fact in former}
+            # Their memories have ended with them, and are to be found.
+            ends = [end for fact in former if (end := self._validity(fact)[1])]
+            start = min(fact.valid_from for fact in former)
+            self._found_in = Period(start, max(ends, default=self._during.end))
+
+    def _former(self, known: Sequence[Fact]) -> list[Fact]:
+        before = self._asked.before
+        assert before is not None
+        told = [fact for fact in known if fact.holds and not self._is_unknown(fact)]
+        named = [fact for fact in told if fold(fact.object).partition(" ")[0] in before.words]
+        if named:
+            bound = max(fact.valid_from for fact in named)
+            former = [fact for fact in told if fact.valid_from < bound and fact not in named]
+        elif before.is_named:
+            return []
+        else:
+            former = [fact for fact in told if (end := self._validity(fact)[1]) and end <= self._during.start]
+        return sorted(former, key=lambda fact: (fact.valid_from, fact.id), reverse=True)
 
     def _support(self, facts: Sequence[Fact]) -> None:
         for fact in facts:
@@ -237,13 +276,14 @@ class _Recall:
         return sorted(filter(self._holds, facts), key=lambda fact: (fact.valid_from, fact.id), reverse=True)
 
     def _holds(self, fact: Fact) -> bool:
-        if not fact.holds or (self._known_at is not None and fact.created_at > self._known_at):
-            return False
-        begin: datetime | None = fact.valid_from
-        end = fact.invalid_at
-        if fact.id in self._former:
-            begin, end = self._former[fact.id]
-        return self._during.overlaps(begin, end)
+        return fact.holds and not self._is_unknown(fact) and self._during.overlaps(*self._validity(fact))
+
+    def _is_unknown(self, fact: Fact) -> bool:
+        return self._known_at is not None and fact.created_at > self._known_at
+
+    def _validity(self, fact: Fact) -> Validity:
+        """(from, to) of a fact, by what was known then."""
+        return self._known_validity.get(fact.id, (fact.valid_from, fact.invalid_at))
 
 
 def as_told(fact: Fact) -> KnownFact:

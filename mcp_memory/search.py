@@ -52,6 +52,7 @@ def search(
     recalled = recall(query.text, query.names, selection, former, stores)
     if recalled.period:
         selection = replace(selection, during=(recalled.period.start, recalled.period.end))
+        query = candidates.without_dates(query, recalled.period)
     with_metadata = (
         stores.log.ids_with_metadata(selection.owner.user_id, selection.filters) if selection.filters.metadata else None
     )

@@ -85,6 +85,38 @@ def test_a_word_opening_a_sentence_that_does_nothing_is_no_name(text: str) -> No
     assert keys(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Abito a Roma", "Vivo a Roma", "Hablé con Roma ayer", "Abito in Roma", "Wohne in Roma",
+        "Llevo dos años en Roma", "Otra vez fuimos juntos a Roma y no llovió nada", "Travaille chez Roma",
+    ],
+)  # fmt: skip
+def test_a_verb_that_opens_a_sentence_is_no_name_in_other_languages_either(text: str) -> None:
+    assert keys(text) == ["roma"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Lucía trabaja en la farmacia de la esquina", "lucia"),
+        ("Javier y yo fuimos al cine", "javier"),
+        ("Marco lavora alla posta da molti anni", "marco"),
+        ("Fue con Marta. Marta es mi hermana pequeña", "marta"),
+        ("Kasper in the house", "kasper"),
+    ],
+)
+def test_a_name_that_is_a_word_elsewhere_opens_a_sentence_where_it_acts_or_is_written_so_within(
+    text: str, name: str
+) -> None:
+    assert keys(text) == [name]
+
+
+@pytest.mark.parametrize("text", ["today I've seen it and I'm glad", "J'ai mangé et c'est bon", "She'll come, I'd say"])
+def test_what_an_apostrophe_joins_to_a_small_word_is_no_name(text: str) -> None:
+    assert keys(text) == []
+
+
 def test_first_names_that_are_small_words_elsewhere_are_found() -> None:
     names = ["kim", "mia", "ada", "dan", "hans", "ella"]
     assert keys("I met Kim, Mia, Ada, Dan, Hans and Ella") == names

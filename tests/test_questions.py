@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mcp_memory.periods import Period, period_in
+from mcp_memory.phrases import Phrase
 from mcp_memory.questions import read_question
 
 USER, SISTER = "=user", "=user/sister"
@@ -44,6 +45,79 @@ USER, SISTER = "=user", "=user/sister"
 def test_whose_and_which_fact_a_question_asks_for(question: str, whose: str, relation: str) -> None:
     names = [("tom", "Tom" if "Tom" in question else "tom")] if "tom" in question.lower() else []
     assert (whose, relation) in [(phrase.key, asked) for phrase, asked in read_question(question, names).of]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what is my bank?", "what's my bank", "my bank?", "bank?", "which bank do I use?", "what was my old bank?",
+        "Wie heißt meine Bank?", "welche bank habe ich?", "bei welcher Bank bin ich?",
+    ],
+)  # fmt: skip
+def test_what_a_question_calls_mine_may_be_a_label_that_only_the_facts_know(question: str) -> None:
+    asked = read_question(question)
+    assert asked.names("bank", Phrase())
+    assert Phrase().key in {path.key for path in asked.paths}
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("¿cuál es mi gimnasio?", "gimnasio"),
+        ("¿qué gimnasio uso?", "gimnasio"),
+        ("en qué gimnasio estoy?", "gimnasio"),
+        ("chez quelle banque suis-je ?", "banque"),
+        ("le nom de ma banque", "banque"),
+        ("qual è il mio codice fiscale?", "codice fiscale"),
+        ("quale palestra frequento?", "palestra"),
+        ("my wi-fi password", "wi-fi password"),
+        ("what's my gym locker code?", "gym locker code"),
+    ],
+)
+def test_labels_of_several_words_and_languages_are_found_after_mine_and_which(question: str, label: str) -> None:
+    assert read_question(question).names(label, Phrase())
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["which bank is the best?", "where is the bank?", "what is my bank's phone number?", "which bank does Tom use?"],
+)
+def test_a_bank_of_nobody_is_not_mine(question: str) -> None:
+    assert not read_question(question).names("bank", Phrase())
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("where did I live before Lisbon?", "lisbon"),
+        ("before Lisbon, where did I live?", "lisbon"),
+        ("where did i live before lisbon", "lisbon"),
+        ("wo habe ich vor Lissabon gewohnt?", "lissabon"),
+        ("¿dónde vivía antes de Lisboa?", "lisboa"),
+        ("où est-ce que j'habitais avant Lisbonne ?", "lisbonne"),
+        ("dove abitavo prima di Lisbona?", "lisbona"),
+        ("where did I live before?", ""),
+        ("where did I use to live?", ""),
+        ("wo habe ich vorher gewohnt?", ""),
+        ("¿dónde vivía antes?", ""),
+        ("où est-ce que j'habitais avant ?", ""),
+        ("où ai-je vécu auparavant ?", ""),
+        ("dove abitavo prima?", ""),
+        ("dove ho vissuto in precedenza?", ""),
+    ],
+)
+def test_a_question_for_what_was_before(question: str, word: str) -> None:
+    asked = read_question(question)
+    assert asked.before is not None
+    assert word in asked.before.words or not word
+    assert (USER, "lives_in") in [(phrase.key, relation) for phrase, relation in asked.of]
+
+
+@pytest.mark.parametrize(
+    "question", ["where do I live?", "how old am I?", "what is the first name of my boss?", "qual è la mia prima casa?"]
+)
+def test_a_question_for_what_is_so(question: str) -> None:
+    assert read_question(question).before is None
 
 
 def test_a_verb_that_opened_a_statement_is_no_name_in_a_question() -> None:

@@ -115,6 +115,56 @@ def test_a_question_about_a_time_finds_what_was_so_then_and_hides_nothing_withou
     assert values(memory, "what is my city?") == ["Lisbon"]
 
 
+@pytest.mark.parametrize(
+    ("statement", "questions", "value"),
+    [
+        ("My bank is Sparkasse", ("what is my bank?", "which bank do i use", "wie heißt meine bank?"), "Sparkasse"),
+        ("Meine Bank ist Sparkasse", ("what's my bank", "my bank?", "bei welcher Bank bin ich?"), "Sparkasse"),
+        ("My wi-fi password is tulip77", ("wi-fi password", "tell me my wi-fi password"), "tulip77"),
+        ("Mi gimnasio es Altafit", ("¿cuál es mi gimnasio?", "qué gimnasio uso"), "Altafit"),
+        ("Ma banque est Fortuneo", ("quelle est ma banque ?", "chez quelle banque suis-je ?"), "Fortuneo"),
+        ("La mia palestra è Virgin", ("qual è la mia palestra?", "quale palestra frequento?"), "Virgin"),
+    ],
+)
+def test_what_nobody_foresaw_is_found_by_the_word_that_it_was_told_with(
+    folder: SharedFolder, statement: str, questions: tuple[str, ...], value: str
+) -> None:
+    memory = told(folder, statement, "The bank and the gym are closed, and the password was refused")
+    for question in questions:
+        assert values(memory, question) == [value], question
+        assert found(memory, question)[0] == statement
+    assert values(memory, "which bank is the best?") == []
+
+
+def test_what_was_before_comes_latest_first_and_what_came_after_is_no_answer(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.clock.now = folder.clock.now.replace(year=2026, month=11)
+    folder.tell(
+        memory, ("I live in Berlin", MONDAY), ("I moved to Lisbon", "2026-05-09"), ("I moved to Graz", "2026-08-09"),
+        ("My boss is Tom Weber", MONDAY), ("My boss is Eva Stone", "2026-05-09"), ("My bank is Sparkasse", MONDAY),
+        ("My new bank is Fortuneo", "2026-05-09"), ("My phone number is 030 1234567", MONDAY),
+    )  # fmt: skip
+    for question in ("where did I live before?", "wo habe ich früher gewohnt?", "dove abitavo prima di Graz?"):
+        assert values(memory, question) == ["Lisbon", "Berlin"], question
+        assert found(memory, question)[0] == "I moved to Lisbon"
+    assert values(memory, "where did i live before lisbon?") == ["Berlin"]
+    assert values(memory, "who was my boss before Eva?") == ["Tom Weber"]
+    assert found(memory, "who was my boss before Eva?")[0] == "My boss is Tom Weber"
+    assert values(memory, "what was my old bank?") == ["Sparkasse"]
+    # Nothing is known of what was before.
+    for question in ("what was my old number?", "who was my boss before Clara?", "where did I live before Berlin?"):
+        assert values(memory, question) == [], question
+
+
+def test_the_year_that_a_question_asks_about_is_not_asked_for_to_the_letter(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.clock.now = folder.clock.now.replace(year=2026, month=11)
+    folder.tell(memory, ("Catalogue 2025 of the harbour fair", MONDAY), ("We moved to the harbour", "2025-03-02"))
+    exact = {hit.memory.text[:9]: hit.signals.exact for hit in memory.search("where were we in March 2025?").hits}
+    assert set(exact.values()) == {0.0}
+    assert memory.search("catalogue 2025").hits[0].signals.exact == 1.0
+
+
 def test_what_was_observed_in_the_time_asked_about_gets_a_signal_by_its_length(folder: SharedFolder) -> None:
     memory = folder.somebody()
     folder.clock.now = folder.clock.now.replace(year=2026, month=11)
