@@ -11,7 +11,8 @@ from .mentions import name_key
 from .periods import period_in
 from .phrases import LANGUAGES, USER_KEY, USER_NAME, Phrase, read_phrase
 from .records import About, Claim, Claims, Draft, FactType, Kind, Memory, Mention, Role
-from .statements import Stated, read_statements
+from .stated import Stated
+from .statements import read_statements
 from .text import fold, normalise
 from .vocabulary import OTHER, RELATIONS, relation_of
 

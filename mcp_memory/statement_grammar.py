@@ -12,6 +12,7 @@ from .date_words import LANGUAGES as LANGUAGE_DATES
 from .phrase_grammar import NAME
 from .relation_words import POSSESSIVES
 from .statement_words import (
+    ALTERNATIVES,
     BEFORE_TIMES,
     FAVOURITES,
     GERMAN_NOUN,
@@ -84,6 +85,8 @@ class StatementGrammar:
     beside: regex.Pattern[str]
     unsure: regex.Pattern[str]
     passing: regex.Pattern[str]
+    alternative: regex.Pattern[str]
+    ended: regex.Pattern[str]
     over: regex.Pattern[str]
     name: regex.Pattern[str]
     plain: regex.Pattern[str]
@@ -140,7 +143,8 @@ def grammar_of(language: str) -> StatementGrammar:
         "date": rf"(?P<date>{_DATE})",
         "n": rf"(?P<n>\d{{1,3}}(?!\d|[.,]\d)|(?:{LANGUAGE_DATES[language].numbers.replace(' ', '|')})\b)",
         "phone": rf"(?P<phone>{_PHONE})",
-        "any": rf"(?P<any>){over}",
+        # "I quit my job at Fenwick" ends that one.
+        "any": rf"(?P<any>)(?!\s(?:at|bei|en|chez|da|presso) (?-i:\p{{Lu}})){over}",
         "end": over,
         "trade": (
             rf"(?:\p{{L}}[\p{{L}}-]*\s){{0,3}}?(?!(?:{'|'.join(NO_TRADES.split())})\s)\p{{Ll}}*(?:{TRADE_ENDINGS})"
@@ -193,6 +197,8 @@ def grammar_of(language: str) -> StatementGrammar:
         beside=compiled(words.beside),
         unsure=compiled(words.unsure),
         passing=compiled(rf"(?<![\p{{L}}'])(?:{PASSING})(?!\p{{L}})"),
+        alternative=compiled(rf"(?<![\p{{L}}'])(?:{ALTERNATIVES[language]})(?![\p{{L}}'])"),
+        ended=compiled(over),
         over=compiled(OVER),
         name=compiled(rf"({name}){_OBJECT_END}"),
         plain=compiled(rf"({plain}){plain_end}"),

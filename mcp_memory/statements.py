@@ -5,13 +5,15 @@ what these patterns do not know stays a memory like any other.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import regex
 
 from .guards import is_negated
 from .phrases import LANGUAGES, Phrase, Step, read_owned_label, read_phrase
 from .sift import is_question, sentences
+from .stated import Reading, Stated
+from .statement_ends import deaths_in, ends_in
 from .statement_grammar import (
     IS_GERMAN_NOUN,
     IS_NOT_MEANT,
@@ -36,40 +38,10 @@ _MAX_INITIALS = 4
 
 # The point after a title ends no sentence.
 _TITLED = regex.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|Sra|Sr|Dott|Mme)\.\s")
+# Control characters, and such as have no width.
+_UNSEEN = regex.compile(r"[\p{Cc}\p{Cf}]")
 # A shorter text may be taken for another language.
 _MAX_UNSURE_CHARS = 80
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """One fact of a statement: whose (`subject` ends in nobody's attribute), which, and what.
-
-    `relations` holds one name of the vocabulary, or several of which the log tells which is meant ("left Siemens").
-    `object` is '' where an end is told of whatever there was.
-    """
-
-    subject: Phrase
-    relations: tuple[str, ...]
-    label: str
-    object: str
-    how: How
-    # The clause that says so.
-    words: str
-    # Whether the clause goes on to say something else of the subject.
-    goes_on: bool = False
-
-    @property
-    def holds(self) -> bool:
-        """Whether it is so from now on, rather than no longer."""
-        return self.how != "ends"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The facts of a text, and whether it says nothing else: then it is over when they are."""
-
-    stated: tuple[Stated, ...] = ()
-    is_all: bool = False
 
 
 def read_statements(text: str, language: str = "") -> Reading:
@@ -80,7 +52,7 @@ def read_statements(text: str, language: str = "") -> Reading:
     """
     if len(text) > _MAX_CHARS or IS_NOT_MEANT.search(text):
         return Reading()
-    plain = _TITLED.sub(r"\1 ", " ".join(text.replace("’", "'").split()))
+    plain = _TITLED.sub(r"\1 ", _UNSEEN.sub("", " ".join(text.replace("’", "'").split())))
     spoken = language or detect_language(plain)
     found: dict[tuple[object, ...], Stated] = {}
     is_all = True
@@ -109,9 +81,13 @@ def _read_sentence(sentence: str, spoken: str) -> tuple[list[Stated], bool]:
     # Names and numbers show no language; short texts are taken for others.
     for language in _languages_of(sentence, spoken):
         grammar = grammar_of(language)
-        if grammar.unsure.search(sentence) or grammar.over.search(sentence) or speaks_of_plans(sentence, language):
+        if grammar.unsure.search(sentence) or speaks_of_plans(sentence, language):
             if language == spoken:
                 return [], False
+            continue
+        if grammar.over.search(sentence):
+            if (dead := list(deaths_in(sentence, grammar))) or language == spoken:
+                return dead, len(dead) == len(grammar.starts(sentence))
             continue
         read: list[Stated] = []
         n_clauses = n_read = 0
@@ -145,6 +121,11 @@ def _read_clause(sentence: str, start: int, grammar: StatementGrammar, last: Phr
     """The facts of the clause that begins at a place; `last` is whom the one before was about."""
     clause_end = grammar.next_clause(sentence, start)
     clause = sentence[:clause_end]
+    if grammar.alternative.search(clause, start):
+        return
+    if ended := list(ends_in(clause, start, grammar)):
+        yield from ended
+        return
     for row in grammar.rows:
         if match := row.first.match(clause, start):
             yield from _of_match(Phrase(), row, match, clause, grammar)
