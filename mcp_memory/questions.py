@@ -14,8 +14,8 @@ from .mentions import name_key
 from .phrases import LANGUAGES, Phrase, prepare_phrases, read_phrase
 from .question_words import FIRST_PERSON, SHARED, SIGNS, VERBS
 from .relation_words import POSSESSIVES
-from .text import detect_language, fold, normalise
-from .vocabulary import noun_pattern, relation_of
+from .text import detect_language
+from .vocabulary import label_key, noun_pattern, relation_of
 
 # A question is short: what is longer is a text.
 _MAX_CHARS = 300
@@ -58,7 +58,7 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
             of.setdefault((whom.key, relation), (whom, relation))
         paths |= {path.key: path for path in found.paths if path.key not in paths}
         is_shared = is_shared or found.is_shared
-    words = frozenset(regex.findall(r"[\p{L}\p{N}]+", fold(normalise(plain))))
+    words = frozenset(regex.findall(r"[\p{L}\p{N}]+", label_key(plain)))
     return Asked(tuple(of.values()), tuple(paths.values()), words, is_shared)
 
 

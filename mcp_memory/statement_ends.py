@@ -13,8 +13,7 @@ from .date_rules import compiled
 from .phrases import Phrase, Step, read_phrase
 from .stated import Stated
 from .statement_grammar import StatementGrammar
-from .text import fold
-from .vocabulary import KNOWN_AS, RELATIONS, noun_pattern, relation_of
+from .vocabulary import KNOWN_AS, RELATIONS, label_key, noun_pattern, relation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +131,9 @@ def _nothing_of(match: regex.Match[str], whose: Phrase, grammar: StatementGramma
     relation = relation_of(match.group("noun"), grammar.language)
     if relation is None or not _may_end(Step(relation.name)) or (whose.steps and not whose.steps[-1].is_role):
         return None, match.end()
+    if not grammar.clause_end.match(match.string, match.end()):
+        # "In the office" there is none any longer.
+        return None, match.end()
     return Stated(whose, (relation.name,), "", "", "ends", ""), match.end()
 
 
@@ -154,7 +156,7 @@ def _not_whose(whose: Phrase, told: str, start: int, grammar: StatementGrammar) 
         last = other.steps[-1]
         return Stated(other.without_last(), (last.relation,), last.label, whose.name, "ends", ""), other.end
     if other is None and (role := grammar.own_role.match(told, start)):
-        return Stated(Phrase(), (KNOWN_AS,), fold(role.group("label")), whose.name, "ends", ""), role.end("label")
+        return Stated(Phrase(), (KNOWN_AS,), label_key(role.group("label")), whose.name, "ends", ""), role.end("label")
     return None, start
 
 

@@ -9,27 +9,31 @@ import regex
 
 from .date_rules import compiled
 from .date_words import LANGUAGES as LANGUAGE_DATES
+from .name_words import (
+    GERMAN_NOUN,
+    NO_TRADES,
+    NOT_NAMES,
+    NOT_PLACES,
+    NOT_THINGS,
+    OF_A_PEOPLE,
+    PARTS,
+    TITLES,
+    TRADE_ENDINGS,
+)
 from .phrase_grammar import NAME
 from .relation_words import POSSESSIVES
 from .statement_words import (
     ALTERNATIVES,
     BEFORE_TIMES,
     FAVOURITES,
-    GERMAN_NOUN,
     LEADS_ON,
-    NO_TRADES,
     NOT_MEANT,
-    NOT_NAMES,
-    NOT_PLACES,
-    NOT_THINGS,
-    OF_A_PEOPLE,
     OVER,
     PASSING,
     PRONOUNS,
     SIGNS,
     SPEAKER_WORDS,
     STATEMENT_WORDS,
-    TRADE_ENDINGS,
 )
 from .text import fold
 from .vocabulary import noun_pattern
@@ -82,6 +86,7 @@ class StatementGrammar:
     other_has_new: regex.Pattern[str]
     favourite: regex.Pattern[str]
     article: regex.Pattern[str]
+    adverb: regex.Pattern[str]
     beside: regex.Pattern[str]
     unsure: regex.Pattern[str]
     passing: regex.Pattern[str]
@@ -194,6 +199,7 @@ def grammar_of(language: str) -> StatementGrammar:
         other_has_new=compiled(rf"(?:{words.other_has_new}) {new_noun}"),
         favourite=compiled(FAVOURITES[language].replace("{v}", macros["v"]).replace("{art}", articles)),
         article=compiled(articles),
+        adverb=compiled(rf"(?:{words.adverbs})\b"),
         beside=compiled(words.beside),
         unsure=compiled(words.unsure),
         passing=compiled(rf"(?<![\p{{L}}'])(?:{PASSING})(?!\p{{L}})"),
@@ -238,7 +244,8 @@ def _rows(text: str, macros: dict[str, str]) -> Iterator[Row]:
 
 # What a person says of a whole text that is not meant.
 IS_NOT_MEANT = compiled(NOT_MEANT)
-IS_GERMAN_NOUN, IS_OF_A_PEOPLE = compiled(GERMAN_NOUN), compiled(OF_A_PEOPLE)
+IS_GERMAN_NOUN, IS_OF_A_PEOPLE, IS_TITLE = compiled(GERMAN_NOUN), compiled(OF_A_PEOPLE), compiled(TITLES)
+PARTS_OF_FIRMS = frozenset(map(fold, PARTS.split()))
 SIGN_OF = {code: compiled(rf"(?<![\p{{L}}'])(?:{words})(?![\p{{L}}])") for code, words in SIGNS.items()}
 
 

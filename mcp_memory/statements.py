@@ -18,6 +18,8 @@ from .statement_grammar import (
     IS_GERMAN_NOUN,
     IS_NOT_MEANT,
     IS_OF_A_PEOPLE,
+    IS_TITLE,
+    PARTS_OF_FIRMS,
     SIGN_OF,
     How,
     Row,
@@ -25,8 +27,8 @@ from .statement_grammar import (
     grammar_of,
 )
 from .tense import speaks_of_plans
-from .text import detect_language, fold, normalise
-from .vocabulary import KNOWN_AS, RELATIONS, relation_of
+from .text import detect_language, fold
+from .vocabulary import KNOWN_AS, RELATIONS, label_key, relation_of
 
 MAX_STATED = 100
 # A longer text is prose: what stands in it is for the language model.
@@ -189,7 +191,7 @@ def _of_match(
     is_single = all(RELATIONS[relation].is_single for relation in row.relations)
     if group in ("o", "v") and _is_no_object(value, grammar):
         return
-    if "lives_in" in row.relations and (fold(value.partition(" ")[0]) in grammar.not_places or value[-1:].isdigit()):
+    if group == "o" and _is_no_place_or_firm(row, value, before, after, grammar):
         return
     if (not value and group != "any") or (
         is_single and (grammar.beside.search(before) or grammar.beside.search(after))
@@ -266,9 +268,19 @@ def _name_at(clause: str, start: int, grammar: StatementGrammar) -> str:
         match is None
         or fold(match.group(1).partition(" ")[0]) in grammar.not_names
         or IS_OF_A_PEOPLE.search(fold(match.group(1)))
+        or _is_title(match.group(1), grammar)
     ):
         return ""
     return _trimmed(match.group(1), grammar)
+
+
+def _is_title(name: str, grammar: StatementGrammar) -> bool:
+    """Whether a name is what somebody is: "CEO of Acme", "Médecin"; but not "Doctor Smith"."""
+    first, _, rest = name.partition(" ")
+    if rest[:1].isupper():
+        return False
+    relation = relation_of(first, grammar.language)
+    return IS_TITLE.match(fold(first)) is not None or (relation is not None and relation.fact_type in ("job", "health"))
 
 
 def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -280,7 +292,7 @@ def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar
         return
     other = read_phrase(clause, match.end(), grammar.language)
     if other is None and (role := grammar.own_role.match(clause, match.end())):
-        yield Stated(Phrase(), (KNOWN_AS,), fold(role.group("label")), phrase.name, "is", clause[start:])
+        yield Stated(Phrase(), (KNOWN_AS,), label_key(role.group("label")), phrase.name, "is", clause[start:])
     if other is None or not other.steps or not other.steps[-1].is_role or other.is_former or other.called:
         return
     if not grammar.clause_end.match(clause, other.end):
@@ -313,7 +325,7 @@ def _favourite(clause: str, start: int, grammar: StatementGrammar) -> Iterator[S
         return
     value = _trimmed(match.group("v").strip(), grammar)
     if value:
-        label = " ".join(fold(normalise(match.group("label"))).split())
+        label = label_key(match.group("label"))
         yield Stated(Phrase(), ("favourite",), label, value, "is", clause[start:])
 
 
@@ -330,6 +342,23 @@ def _listed(value: str, grammar: StatementGrammar) -> list[str]:
     parts = (_trimmed(part.strip(), grammar) for part in grammar.list_joint.split(cut))
     kept = [part for part in parts if part and len(part.split()) <= 3]
     return [part for part in kept if not _is_no_object(part.split()[0], grammar)][:MAX_STATED]
+
+
+def _is_no_place_or_firm(row: Row, value: str, before: str, after: str, grammar: StatementGrammar) -> bool:
+    """Whether a name is an aim that is no home, a part of a firm, or only says which one: "the Berlin office"."""
+    words = fold(value).split() or [""]
+    if "lives_in" in row.relations and (words[0] in grammar.not_places or value[-1:].isdigit()):
+        return True
+    return not PARTS_OF_FIRMS.isdisjoint((words[0], words[-1])) or _is_before_noun(before, after, grammar)
+
+
+def _is_before_noun(before: str, after: str, grammar: StatementGrammar) -> bool:
+    if not after.startswith("'s ") and not (grammar.language == "en" and before.endswith("the ")):
+        return False
+    noun = regex.match(r"(?:'s)? (\p{Ll}{3,})", after)
+    if noun is None or fold(noun.group(1)) in grammar.stops:
+        return False
+    return noun.group(1) in ("house", "home") or not grammar.adverb.match(after, noun.start(1))
 
 
 def _is_no_object(value: str, grammar: StatementGrammar) -> bool:
