@@ -36,4 +36,6 @@ OF_A_PEOPLE = (
 # A part of a firm or a building, as the first or last word of a name: neither an employer nor a home.
 PARTS = "team squad büro abteilung equipo équipe squadra hause"
 # What somebody is rather than is called, beside the nouns of relations: "CEO", "Directora", "Président".
-TITLES = r"^(?:c\p{L}o|vp|(?:vice-?)?(?:direct|direkt|dirett|presid|präsid|presid|profes|ingenie|manag)\p{L}*)$"
+TITLES = r"^(?:c\p{L}o|vp|\p{L}+-(?:based|born)|(?:vice-?)?(?:direct|direkt|dirett|presid|präsid|presid|profes|ingenie|manag)\p{L}*)$"
+# With these before it a trade is one, however it is written: "Senior Engineer".
+RANKS = "senior junior chief deputy head lead vice"

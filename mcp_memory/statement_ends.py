@@ -77,6 +77,9 @@ class _Grammar:
     needs_tail: regex.Pattern[str]
 
 
+_OF = regex.compile(r"\s(?:of|from|an|de|d'|di)\b")
+
+
 @cache
 def _grammar_of(language: str) -> _Grammar:
     words = _WORDS[language]
@@ -122,7 +125,9 @@ def deaths_in(sentence: str, grammar: StatementGrammar) -> Iterator[Stated]:
         if phrase is None or not phrase.called or not phrase.steps or phrase.is_former:
             continue
         last = phrase.steps[-1]
-        if _may_end(last) and _grammar_of(grammar.language).died.match(sentence, phrase.end):
+        died = _grammar_of(grammar.language).died.match(sentence, phrase.end)
+        # "Died of old age" did so, "died laughing" did not.
+        if died and _may_end(last) and (grammar.ended.match(sentence, died.end()) or _OF.match(sentence, died.end())):
             yield Stated(phrase.without_last(), (last.relation,), last.label, phrase.called, "ends", sentence[start:])
 
 

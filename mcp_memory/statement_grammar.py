@@ -17,6 +17,7 @@ from .name_words import (
     NOT_THINGS,
     OF_A_PEOPLE,
     PARTS,
+    RANKS,
     TITLES,
     TRADE_ENDINGS,
 )
@@ -245,7 +246,7 @@ def _rows(text: str, macros: dict[str, str]) -> Iterator[Row]:
 # What a person says of a whole text that is not meant.
 IS_NOT_MEANT = compiled(NOT_MEANT)
 IS_GERMAN_NOUN, IS_OF_A_PEOPLE, IS_TITLE = compiled(GERMAN_NOUN), compiled(OF_A_PEOPLE), compiled(TITLES)
-PARTS_OF_FIRMS = frozenset(map(fold, PARTS.split()))
+PARTS_OF_FIRMS, RANK_WORDS = frozenset(map(fold, PARTS.split())), frozenset(RANKS.split())
 SIGN_OF = {code: compiled(rf"(?<![\p{{L}}'])(?:{words})(?![\p{{L}}])") for code, words in SIGNS.items()}
 
 

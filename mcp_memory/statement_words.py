@@ -90,7 +90,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         articles="the|an?",
         joins=r"(?:and|but|so|because)",
         beside=r"\b(?:in my (?:head|mind|dreams?)|came back|for the (?:conference|trip|meeting|holidays?|vacation|visit|event"
-        r"|wedding|funeral|course|exam|exams|show|fair)|also|too|as well|besides|second|another|other|part[- ]time|on the side|freelanc\w*|during the week"
+        r"|wedding|funeral|course|exam|exams|show|fair)|also|too|as well|besides|second|another|other|part[- ]time|on the side|freelanc\w*|during"
         r"|on weekdays|(?:at|on) (?:the )?weekends?|half|partly|sometimes|temporarily|for now|for the (?:summer|winter"
         r"|week|weekend|month)|for (?:a|one|two|three|four|\d+) (?:days?|weeks?|months?)|until|till|while|work phone"
         r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|remotely from)\b",
@@ -109,10 +109,10 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         rows=r"""
             lives_in is = (?:ich|wir) {a}(?:wohnen?|leben?) {a}in {o}|(?:wohnen?|leben?) (?:ich|wir) {a}in {o} ;; {a}(?:wohnt|lebt) {a}in {o}
             lives_in begins = (?:(?:(?:ich )?bin|bin ich|(?:wir )?sind|sind wir)) {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt) ;; ist {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt)
-            lives_in ends = ich (?:wohne|lebe) nicht (?:mehr|länger) in {o}|in {o} (?:wohne|lebe) ich nicht mehr ;; (?:wohnt|lebt) nicht (?:mehr|länger) in {o}
+            lives_in ends = ich (?:wohne|lebe) nicht (?:mehr|länger) in {o}|ich (?:wohne|lebe) in {o} nicht mehr|in {o} (?:wohne|lebe) ich nicht mehr ;; (?:wohnt|lebt) nicht (?:mehr|länger) in {o}
             works_at is = ich arbeite {a}(?:bei|für) {o}|arbeite ich {a}(?:bei|für) {o}|ich arbeite {a}als [^,.;]{2,40}? (?:bei|für) {o} ;; arbeitet {a}(?:bei|für) {o}|arbeitet {a}als [^,.;]{2,40}? (?:bei|für) {o}
             works_at begins = (?:ich habe|habe ich) {a}bei {o} (?:\w+ )?angefangen|(?:ich bin|bin ich) {a}{from}(?:zu|zur|zum) {o} gewechselt ;; hat {a}bei {o} (?:\w+ )?angefangen|ist {a}{from}(?:zu|zur|zum) {o} gewechselt
-            works_at ends = ich arbeite nicht (?:mehr|länger) (?:bei|für) {o}|(?:bei|für) {o} arbeite ich nicht mehr|ich habe {a}(?:meinen job |meine stelle |meine arbeit )?bei {o} gekündigt ;; arbeitet nicht (?:mehr|länger) (?:bei|für) {o}|hat {a}(?:seinen job |ihren job )?bei {o} gekündigt
+            works_at ends = ich arbeite nicht (?:mehr|länger) (?:bei|für) {o}|ich arbeite (?:bei|für) {o} nicht mehr|(?:bei|für) {o} arbeite ich nicht mehr|ich habe {a}(?:meinen job |meine stelle |meine arbeit )?bei {o} gekündigt ;; arbeitet nicht (?:mehr|länger) (?:bei|für) {o}|hat {a}(?:seinen job |ihren job )?bei {o} gekündigt
             works_at|studies_at ends = ich habe {a}{o} verlassen{end} ;; hat {a}{o} verlassen{end}
             works_at ends = ich habe {a}(?:meinen job |meine stelle )?gekündigt{any}|ich bin {a}(?:arbeitslos|in rente){any} ;; hat {a}(?:seinen job |ihren job )?gekündigt{any}|ist {a}(?:arbeitslos|in rente){any}
             studies_at is = ich studiere {a}an (?:der |dem )?{o} ;; studiert {a}an (?:der |dem )?{o}
@@ -208,7 +208,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         rows=r"""
             lives_in is = (?:j'|je |on |nous ){a}(?:habite|vis|vit|habitons|vivons|réside) {a}(?:à|en|au|aux|dans) {o} ;; {a}(?:habite|vit|réside) {a}(?:à|en|au|aux|dans) {o}
             lives_in begins = (?:j'ai|on a|nous avons) {a}(?:re)?déménagé {a}{from}(?:à|en|au) {o}|(?:je me suis|on s'est|nous nous sommes) {a}installée?s? {a}(?:à|en|au) {o}|je suis {a}(?:retournée?|revenue?|partie?) vivre (?:à|en|au) {o} ;; a {a}(?:re)?déménagé {a}{from}(?:à|en|au) {o}|s'est {a}installée? {a}(?:à|en|au) {o}
-            lives_in ends = (?:je n'habite|j'habite|je ne vis) plus (?:à|en|au) {o} ;; (?:n'habite|ne vit) plus (?:à|en|au) {o}
+            lives_in ends = (?:je n'habite|je ne vis) plus (?:à|en|au) {o} ;; (?:n'habite|ne vit) plus (?:à|en|au) {o}
             works_at is = je {a}(?:travaille|bosse) {a}(?:chez|pour) {o}|je {a}(?:travaille|bosse) {a}comme [^,.;]{2,40}? (?:chez|pour) {o} ;; {a}(?:travaille|bosse) {a}(?:chez|pour) {o}
             works_at begins = j'ai {a}commencé {a}(?:à travailler |à bosser |un nouveau (?:travail|boulot|poste) )?chez {o}|je suis {a}(?:passée?|entrée?|arrivée?) {a}chez {o}|j'ai été {a}embauchée? {a}(?:chez|par) {o} ;; a {a}commencé {a}(?:à travailler |à bosser )?chez {o}|est {a}(?:passée?|entrée?) chez {o}|a été {a}embauchée? {a}(?:chez|par) {o}
             works_at ends = je ne (?:travaille|bosse) plus (?:chez|pour) {o}|j'ai {a}(?:démissionné de|quitté mon (?:travail|poste|boulot|emploi) chez) {o} ;; ne (?:travaille|bosse) plus (?:chez|pour) {o}

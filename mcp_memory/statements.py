@@ -20,6 +20,7 @@ from .statement_grammar import (
     IS_OF_A_PEOPLE,
     IS_TITLE,
     PARTS_OF_FIRMS,
+    RANK_WORDS,
     SIGN_OF,
     How,
     Row,
@@ -40,6 +41,8 @@ _MAX_INITIALS = 4
 
 # The point after a title ends no sentence.
 _TITLED = regex.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|Sra|Sr|Dott|Mme)\.\s")
+# "Ich wohne in Graz nicht".
+_NOT = regex.compile(r"\s(?:nicht|not|pas|non)\b")
 # Control characters, and such as have no width.
 _UNSEEN = regex.compile(r"[\p{Cc}\p{Cf}]")
 # A shorter text may be taken for another language.
@@ -201,7 +204,7 @@ def _of_match(
         return
     if row.relations == ("age",) and value.isdigit() and int(value) > _MAX_AGE:
         return
-    if row.how != "ends" and is_negated(clause[match.start() : match.end()], grammar.language):
+    if row.how != "ends" and (_NOT.match(after) or is_negated(clause[match.start() : match.end()], grammar.language)):
         return
     values = _listed(value, grammar) if group == "list" else [value]
     for each in values:
@@ -278,9 +281,10 @@ def _is_title(name: str, grammar: StatementGrammar) -> bool:
     """Whether a name is what somebody is: "CEO of Acme", "Médecin"; but not "Doctor Smith"."""
     first, _, rest = name.partition(" ")
     if rest[:1].isupper():
-        return False
+        return fold(first) in RANK_WORDS
     relation = relation_of(first, grammar.language)
-    return IS_TITLE.match(fold(first)) is not None or (relation is not None and relation.fact_type in ("job", "health"))
+    is_trade = relation is not None and relation.fact_type in ("job", "health", "partner")
+    return is_trade or fold(first) in RANK_WORDS or IS_TITLE.match(fold(first)) is not None
 
 
 def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -355,7 +359,7 @@ def _is_no_place_or_firm(row: Row, value: str, before: str, after: str, grammar:
 def _is_before_noun(before: str, after: str, grammar: StatementGrammar) -> bool:
     if not after.startswith("'s ") and not (grammar.language == "en" and before.endswith("the ")):
         return False
-    noun = regex.match(r"(?:'s)? (\p{Ll}{3,})", after)
+    noun = regex.match(r"(?:'s(?: \p{Lu}\S*)?)? (\p{Ll}{3,})", after)
     if noun is None or fold(noun.group(1)) in grammar.stops:
         return False
     return noun.group(1) in ("house", "home") or not grammar.adverb.match(after, noun.start(1))

@@ -184,7 +184,7 @@ NONE_STATED = {
         "Je visite Lisbonne",
     ),
     "of several": ("My sisters live in Lisbon", "My sister is happy"),
-    "denied": ("I don't speak French", "My boss is not Clara", "I am allergic to nothing"),
+    "denied": ("Ich wohne in Graz nicht", "I don't speak French", "My boss is not Clara", "I am allergic to nothing"),
     "one or the other": (
         "My boss is Eva or Anna",
         "My new boss is Eva or Anna",
@@ -217,6 +217,8 @@ NONE_STATED = {
         "My boss is CEO",
         "My boss is CEO of Fenwick",
         "My boss is Director",
+        "My boss is Senior Engineer",
+        "My boss is Head of Sales",
         "Mi jefe es Médico",
         "Mi jefa es Directora",
         "Mon chef est Médecin",
