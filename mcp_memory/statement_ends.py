@@ -13,6 +13,7 @@ from .date_rules import compiled
 from .phrases import Phrase, Step, read_phrase
 from .stated import Stated
 from .statement_grammar import StatementGrammar
+from .text import fold
 from .vocabulary import KNOWN_AS, RELATIONS, label_key, noun_pattern, relation_of
 
 
@@ -113,7 +114,7 @@ def ends_in(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stat
     elif whose.steps:
         found, end = _not_called(whose, told, match.end(), grammar)
     else:
-        found, end = _not_whose(whose, told, match.end(), grammar)
+        found, end = _not_whose(whose, clause, match.end(), grammar)
     if found and grammar.ended.match(told, end):
         yield replace(found, words=clause[start:])
 
@@ -152,15 +153,15 @@ def _not_called(whose: Phrase, told: str, start: int, grammar: StatementGrammar)
     return Stated(whose.without_last(), (last.relation,), last.label, name, "ends", ""), match.end()
 
 
-def _not_whose(whose: Phrase, told: str, start: int, grammar: StatementGrammar) -> tuple[Stated | None, int]:
+def _not_whose(whose: Phrase, clause: str, start: int, grammar: StatementGrammar) -> tuple[Stated | None, int]:
     """That somebody is not what somebody has any longer: "Eva is no longer my boss"."""
-    if not whose.name:
+    if not whose.name or fold(whose.name.partition(" ")[0]) in grammar.stops:
         return None, start
-    other = read_phrase(told, start, grammar.language)
+    other = read_phrase(clause, start, grammar.language)
     if other and other.steps and not other.is_former and not other.called and _may_end(other.steps[-1]):
         last = other.steps[-1]
         return Stated(other.without_last(), (last.relation,), last.label, whose.name, "ends", ""), other.end
-    if other is None and (role := grammar.own_role.match(told, start)):
+    if other is None and (role := grammar.own_role.match(clause, start)):
         return Stated(Phrase(), (KNOWN_AS,), label_key(role.group("label")), whose.name, "ends", ""), role.end("label")
     return None, start
 

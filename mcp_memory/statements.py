@@ -142,10 +142,11 @@ def _read_clause(sentence: str, start: int, grammar: StatementGrammar, last: Phr
         for stated in _of_phrase(phrase, clause, start, grammar):
             is_read = True
             yield stated
-    if not is_read and (labelled := read_owned_label(clause, start, grammar.language)):
+    favourites = list(_favourite(clause, start, grammar))
+    if not is_read and not favourites and (labelled := read_owned_label(clause, start, grammar.language)):
         yield from _equals(labelled, clause, start, grammar)
     yield from _has_new(sentence, start, grammar)
-    yield from _favourite(clause, start, grammar)
+    yield from favourites
 
 
 def _of_phrase(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -289,7 +290,7 @@ def _is_title(name: str, grammar: StatementGrammar) -> bool:
 
 def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     """That somebody is what somebody has: "Eva is my new boss"."""
-    if phrase.steps or not phrase.name:
+    if phrase.steps or not phrase.name or fold(phrase.name.partition(" ")[0]) in grammar.stops:
         return
     match = grammar.copula.match(clause, phrase.end)
     if match is None or is_negated(clause[start:], grammar.language):

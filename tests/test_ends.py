@@ -82,6 +82,8 @@ def test_a_dog_that_has_died_and_one_that_there_is_no_longer(language: str) -> N
         ("Eva is no longer Tom's boss", [("tom", "boss", "Eva")]),
         ("Tom no longer has a dog", [("tom", "dog", "")]),
         ("My sister no longer has a boyfriend", [("=user/sister", "partner", "")]),
+        ("Eva is not my boss any more, Tom is", [("=user", "boss", "Eva")]),
+        ("I'm no longer at Acme", [("=user", "works_at", "Acme")]),
         ("Eva is no longer my climbing partner", [("=user", "known_as", "Eva")]),
     ],
 )
@@ -109,6 +111,7 @@ def test_whose_it_is(text: str, expected: list[tuple[str, str, str]]) -> None:
         "Eva will no longer be my boss",
         "Eva is no longer just my boss",
         "My old boss is no longer Eva",
+        "Since March Eva is no longer my boss",
         "My dog Rex almost died",
         "My dog Rex died laughing",
         "I no longer work at Acme's Berlin site",

@@ -124,6 +124,7 @@ def test_what_is_no_longer_so(text: str) -> None:
         ("My boss is Victor", [(USER, "boss", "Victor")]),
         ("Mi jefe es Tom O'Brien", [(USER, "boss", "Tom O'Brien")]),
         ("My favorite color is green", [(USER, "favourite colour", "green")]),
+        ("My favorite theater is Globe", [(USER, "favourite theatre", "Globe")]),
         ("My license plate is B7", [(USER, "other licence plate", "B7")]),
         ("My neighbor is Clara", [(USER, "neighbour", "Clara")]),
     ],
