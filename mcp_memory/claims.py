@@ -77,7 +77,7 @@ def claim_of(subject: str, fact_type: FactType, relation: str, object_: str, lan
     found = named if named and named.fact_type == fact_type else RELATIONS[by_type]
     label = ""
     if found.is_labelled:
-        label = label_key(relation) or (fact_type if found.name == OTHER else "")
+        label = label_key(relation, language or "en") or (fact_type if found.name == OTHER else "")
     return Claim(
         phrase.words, phrase.key, (found.name,), label, object_, object_key(object_), True, said_at, "model",
         CONFIDENCE["model"],

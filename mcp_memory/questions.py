@@ -58,7 +58,7 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
             of.setdefault((whom.key, relation), (whom, relation))
         paths |= {path.key: path for path in found.paths if path.key not in paths}
         is_shared = is_shared or found.is_shared
-    words = frozenset(regex.findall(r"[\p{L}\p{N}]+", label_key(plain)))
+    words = frozenset(regex.findall(r"[\p{L}\p{N}]+", f"{label_key(plain)} {label_key(plain, '')}"))
     return Asked(tuple(of.values()), tuple(paths.values()), words, is_shared)
 
 

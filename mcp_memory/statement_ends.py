@@ -162,7 +162,9 @@ def _not_whose(whose: Phrase, clause: str, start: int, grammar: StatementGrammar
         last = other.steps[-1]
         return Stated(other.without_last(), (last.relation,), last.label, whose.name, "ends", ""), other.end
     if other is None and (role := grammar.own_role.match(clause, start)):
-        return Stated(Phrase(), (KNOWN_AS,), label_key(role.group("label")), whose.name, "ends", ""), role.end("label")
+        return Stated(
+            Phrase(), (KNOWN_AS,), label_key(role.group("label"), grammar.language), whose.name, "ends", ""
+        ), role.end("label")
     return None, start
 
 

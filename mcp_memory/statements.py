@@ -297,7 +297,9 @@ def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar
         return
     other = read_phrase(clause, match.end(), grammar.language)
     if other is None and (role := grammar.own_role.match(clause, match.end())):
-        yield Stated(Phrase(), (KNOWN_AS,), label_key(role.group("label")), phrase.name, "is", clause[start:])
+        yield Stated(
+            Phrase(), (KNOWN_AS,), label_key(role.group("label"), grammar.language), phrase.name, "is", clause[start:]
+        )
     if other is None or not other.steps or not other.steps[-1].is_role or other.is_former or other.called:
         return
     if not grammar.clause_end.match(clause, other.end):
@@ -330,7 +332,7 @@ def _favourite(clause: str, start: int, grammar: StatementGrammar) -> Iterator[S
         return
     value = _trimmed(match.group("v").strip(), grammar)
     if value:
-        label = label_key(match.group("label"))
+        label = label_key(match.group("label"), grammar.language)
         yield Stated(Phrase(), ("favourite",), label, value, "is", clause[start:])
 
 

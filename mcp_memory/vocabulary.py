@@ -133,14 +133,16 @@ _SPELLINGS = tuple(
 )
 
 
-def label_key(words: str) -> str:
-    """A label in the one form of all its spellings, accents and cases.
+def label_key(words: str, language: str = "en") -> str:
+    """A label in the one form of all its spellings, accents and cases; "color" is another word in Spanish.
 
     >>> label_key("favorite Color"), label_key("License plate"), label_key("prize size"), label_key("Été")
     ('favourite colour', 'licence plate', 'prize size', 'ete')
+    >>> label_key("color", "es")
+    'color'
     """
     key = " ".join(fold(normalise(words)).split())
-    for pattern, spelling in _SPELLINGS:
+    for pattern, spelling in _SPELLINGS if language == "en" else ():
         key = pattern.sub(spelling, key)
     return key
 
