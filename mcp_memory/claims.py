@@ -11,9 +11,9 @@ from .mentions import name_key
 from .periods import period_in
 from .phrases import LANGUAGES, USER_KEY, USER_NAME, Phrase, read_phrase
 from .records import About, Claim, Claims, Draft, FactType, Kind, Memory, Mention, Role
-from .statements import Stated, read_statements
-from .text import fold, normalise
-from .vocabulary import BY_TYPE, OTHER, RELATIONS, relation_of
+from .stated import Stated
+from .statements import read_statements
+from .vocabulary import BY_TYPE, OTHER, RELATIONS, label_key, relation_of
 
 # A pattern leaves little doubt, a model's reading more.
 CONFIDENCE = {"hand": 1.0, "text": 0.9, "model": 0.7}
@@ -41,6 +41,13 @@ def claims_of_memory(memory: Memory) -> Claims:
     )
 
 
+def begun_in(text: str, language: str) -> frozenset[str]:
+    """The keys of the values that a text tells of as a change: "I moved to Lisbon", and not "I live in Lisbon"."""
+    return frozenset(
+        object_key(stated.object) for stated in read_statements(text, language).stated if stated.how == "begins"
+    )
+
+
 def _claims_of(
     role: Role, about: About, kind: Kind, text: str, language: str, said_at: datetime, speaker: str
 ) -> Claims:
@@ -63,7 +70,7 @@ def claim_of(subject: str, fact_type: FactType, relation: str, object_: str, lan
     found = named if named and named.fact_type == fact_type else RELATIONS[by_type]
     label = ""
     if found.is_labelled:
-        label = " ".join(fold(normalise(relation)).split()) or (fact_type if found.name == OTHER else "")
+        label = label_key(relation, language or "en") or (fact_type if found.name == OTHER else "")
     return Claim(
         phrase.words, phrase.key, (found.name,), label, object_, object_key(object_), True, said_at, "model",
         CONFIDENCE["model"],
@@ -84,7 +91,7 @@ def claim_by_hand(subject: str, relation: str, value: str, begins_at: datetime) 
     if known and known.name == "name" and phrase.steps and not phrase.called:
         # What somebody's sister is called tells who she is.
         known, phrase = RELATIONS[phrase.steps[-1].relation], phrase.without_last()
-    label = "" if known else " ".join(fold(normalise(relation)).split())
+    label = "" if known else label_key(relation)
     name = known.name if known else OTHER
     claim = Claim(
         phrase.words, phrase.key, (name,), label, value, object_key(value), True, begins_at, "hand", CONFIDENCE["hand"]

@@ -12,7 +12,7 @@ from .phrase_grammar import PhraseGrammar, grammar_of
 from .relation_words import PARENTS
 from .statement_words import STATEMENT_WORDS
 from .text import fold
-from .vocabulary import KNOWN_AS, OTHER, RELATIONS, relation_of
+from .vocabulary import KNOWN_AS, OTHER, RELATIONS, label_key, relation_of
 
 LANGUAGES = tuple(STATEMENT_WORDS)
 # The key of the user's own entity; no name is written like this.
@@ -111,7 +111,10 @@ def read_owned_label(text: str, start: int, language: str) -> Phrase | None:
     if owner is None or relation_of(label, language):
         return None
     return _with_adjectives(
-        replace(owner, steps=(*owner.steps, Step(OTHER, fold(label))), end=match.end()), adjectives, label, grammar
+        replace(owner, steps=(*owner.steps, Step(OTHER, label_key(label, grammar.language))), end=match.end()),
+        adjectives,
+        label,
+        grammar,
     )
 
 
@@ -129,7 +132,7 @@ def _owned(text: str, start: int, language: str) -> Phrase | None:
 def _first_step(match: regex.Match[str], grammar: PhraseGrammar) -> Phrase:
     """The user's mother by "Mum", or somebody by a role that the vocabulary has not."""
     if label := match.groupdict().get("label"):
-        return Phrase(steps=(Step(KNOWN_AS, fold(label)),), end=match.end())
+        return Phrase(steps=(Step(KNOWN_AS, label_key(label, grammar.language)),), end=match.end())
     parent = _parent(match.group("noun"), grammar.language)
     assert parent is not None
     return replace(parent, end=match.end())
@@ -182,14 +185,16 @@ def _with_adjectives(phrase: Phrase, adjectives: str, noun: str, grammar: Phrase
     kept = [word for word in kept if word not in grammar.plain]
     if kept and last.is_role:
         # A climbing partner is no partner.
-        label = " ".join([*kept, fold(noun)]).strip()
+        label = label_key(" ".join([*kept, noun]), grammar.language)
         phrase = replace(phrase, steps=(*phrase.steps[:-1], Step(KNOWN_AS, label)))
     elif kept and RELATIONS[last.relation].is_labelled:
-        label = " ".join([*kept, last.label]).strip()
+        label = label_key(" ".join([*kept, last.label]), grammar.language)
         phrase = replace(phrase, steps=(*phrase.steps[:-1], replace(last, label=label)))
     elif kept:
         # A favourite city is no home.
-        phrase = replace(phrase, steps=(*phrase.steps[:-1], Step(OTHER, " ".join([*kept, fold(noun)]))))
+        phrase = replace(
+            phrase, steps=(*phrase.steps[:-1], Step(OTHER, label_key(" ".join([*kept, noun]), grammar.language)))
+        )
     return replace(
         phrase,
         is_new=any(word in grammar.new for word in words),

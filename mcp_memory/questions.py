@@ -15,7 +15,7 @@ from .phrases import LANGUAGES, USER_KEY, Phrase, prepare_phrases, read_phrase
 from .question_words import BEFORE, FIRST_PERSON, FORMERLY, MEANS_ME, SHARED, SIGNS, VERBS, WHICH
 from .relation_words import FORMER, NEW, POSSESSIVES
 from .text import detect_language, fold, normalise
-from .vocabulary import noun_pattern, relation_of
+from .vocabulary import label_key, noun_pattern, relation_of
 
 # A question is short: what is longer is a text.
 _MAX_CHARS = 300
@@ -86,7 +86,10 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
         before = before or earlier
     if own:
         paths.setdefault(USER_KEY, Phrase())
-    return Asked(tuple(of.values()), tuple(paths.values()), _words(plain), tuple(own), is_shared, before)
+    # Labels of English words are known in one spelling; of which language a label is, is not known.
+    words = _words(plain) | _words(label_key(plain))
+    own = [spelled for run in own for spelled in (run, label_key(run))]
+    return Asked(tuple(of.values()), tuple(paths.values()), words, tuple(dict.fromkeys(own)), is_shared, before)
 
 
 def prepare(languages: Collection[str]) -> None:

@@ -10,7 +10,8 @@ from datetime import datetime
 
 from .admit import Admitted
 from .backlog import is_episode_waiting
-from .claims import began_before, claims_of_memory
+from .claims import began_before, begun_in, claims_of_memory
+from .countries import area_of
 from .fact_keys import facts_of_key
 from .knowledge import facts_of_memories, last_sighted
 from .records import ENDED_WITH_MEMORY, Claim, Fact, Memory, Receipt, State
@@ -191,7 +192,7 @@ def _settle_key(facts: Mapping[str, Fact], work: _Work, *, is_single: bool) -> N
         )
         for fact in facts.values()
     ]
-    ends = ends_of(stages, is_single=is_single)
+    ends = ends_of(_with_areas(stages, facts, work), is_single=is_single)
     for fact in facts.values():
         is_ours = not fact.ended_by or fact.ended_by in facts or fact.ended_by in work.gone
         if not is_ours:
@@ -204,6 +205,22 @@ def _settle_key(facts: Mapping[str, Fact], work: _Work, *, is_single: bool) -> N
             work.put(
                 replace(fact, invalid_at=ended_at, ended_by=ended_by, closed_at=closed_at, revision=work.change_id)
             )
+
+
+def _with_areas(stages: Sequence[Stage], facts: Mapping[str, Fact], work: _Work) -> Sequence[Stage]:
+    """The stages of somebody's homes, with which of them are countries; those of anything else as they are."""
+    areas = {fact.id: area_of(fact.object_key) for fact in facts.values() if fact.relation == "lives_in"}
+    if not any(areas.values()):
+        return stages
+    memories = {fact.id: work.memories[fact.memory_id] for fact in facts.values()}
+    return [
+        replace(
+            stage,
+            area=areas[stage.id],
+            is_change=stage.value in begun_in(memories[stage.id].text, memories[stage.id].language),
+        )
+        for stage in stages
+    ]
 
 
 def _last_said(fact: Fact, work: _Work, sighted: Mapping[str, datetime]) -> datetime:

@@ -9,26 +9,32 @@ import regex
 
 from .date_rules import compiled
 from .date_words import LANGUAGES as LANGUAGE_DATES
-from .phrase_grammar import NAME
-from .relation_words import POSSESSIVES
-from .statement_words import (
-    BEFORE_TIMES,
-    FAVOURITES,
+from .name_words import (
     GERMAN_NOUN,
-    LEADS_ON,
     NO_TRADES,
-    NOT_MEANT,
     NOT_NAMES,
     NOT_PLACES,
     NOT_THINGS,
     OF_A_PEOPLE,
+    PARTS,
+    RANKS,
+    TITLES,
+    TRADE_ENDINGS,
+)
+from .phrase_grammar import NAME
+from .relation_words import POSSESSIVES
+from .statement_words import (
+    ALTERNATIVES,
+    BEFORE_TIMES,
+    FAVOURITES,
+    LEADS_ON,
+    NOT_MEANT,
     OVER,
     PASSING,
     PRONOUNS,
     SIGNS,
     SPEAKER_WORDS,
     STATEMENT_WORDS,
-    TRADE_ENDINGS,
 )
 from .text import fold
 from .vocabulary import noun_pattern
@@ -81,9 +87,12 @@ class StatementGrammar:
     other_has_new: regex.Pattern[str]
     favourite: regex.Pattern[str]
     article: regex.Pattern[str]
+    adverb: regex.Pattern[str]
     beside: regex.Pattern[str]
     unsure: regex.Pattern[str]
     passing: regex.Pattern[str]
+    alternative: regex.Pattern[str]
+    ended: regex.Pattern[str]
     over: regex.Pattern[str]
     name: regex.Pattern[str]
     plain: regex.Pattern[str]
@@ -140,7 +149,8 @@ def grammar_of(language: str) -> StatementGrammar:
         "date": rf"(?P<date>{_DATE})",
         "n": rf"(?P<n>\d{{1,3}}(?!\d|[.,]\d)|(?:{LANGUAGE_DATES[language].numbers.replace(' ', '|')})\b)",
         "phone": rf"(?P<phone>{_PHONE})",
-        "any": rf"(?P<any>){over}",
+        # "I quit my job at Fenwick" ends that one.
+        "any": rf"(?P<any>)(?!\s(?:at|bei|en|chez|da|presso) (?-i:\p{{Lu}})){over}",
         "end": over,
         "trade": (
             rf"(?:\p{{L}}[\p{{L}}-]*\s){{0,3}}?(?!(?:{'|'.join(NO_TRADES.split())})\s)\p{{Ll}}*(?:{TRADE_ENDINGS})"
@@ -190,9 +200,12 @@ def grammar_of(language: str) -> StatementGrammar:
         other_has_new=compiled(rf"(?:{words.other_has_new}) {new_noun}"),
         favourite=compiled(FAVOURITES[language].replace("{v}", macros["v"]).replace("{art}", articles)),
         article=compiled(articles),
+        adverb=compiled(rf"(?:{words.adverbs})\b"),
         beside=compiled(words.beside),
         unsure=compiled(words.unsure),
         passing=compiled(rf"(?<![\p{{L}}'])(?:{PASSING})(?!\p{{L}})"),
+        alternative=compiled(rf"(?<![\p{{L}}'])(?:{ALTERNATIVES[language]})(?![\p{{L}}'])"),
+        ended=compiled(over),
         over=compiled(OVER),
         name=compiled(rf"({name}){_OBJECT_END}"),
         plain=compiled(rf"({plain}){plain_end}"),
@@ -232,7 +245,8 @@ def _rows(text: str, macros: dict[str, str]) -> Iterator[Row]:
 
 # What a person says of a whole text that is not meant.
 IS_NOT_MEANT = compiled(NOT_MEANT)
-IS_GERMAN_NOUN, IS_OF_A_PEOPLE = compiled(GERMAN_NOUN), compiled(OF_A_PEOPLE)
+IS_GERMAN_NOUN, IS_OF_A_PEOPLE, IS_TITLE = compiled(GERMAN_NOUN), compiled(OF_A_PEOPLE), compiled(TITLES)
+PARTS_OF_FIRMS, RANK_WORDS = frozenset(map(fold, PARTS.split())), frozenset(RANKS.split())
 SIGN_OF = {code: compiled(rf"(?<![\p{{L}}'])(?:{words})(?![\p{{L}}])") for code, words in SIGNS.items()}
 
 

@@ -5,17 +5,22 @@ what these patterns do not know stays a memory like any other.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import regex
 
 from .guards import is_negated
 from .phrases import LANGUAGES, Phrase, Step, read_owned_label, read_phrase
 from .sift import is_question, sentences
+from .stated import Reading, Stated
+from .statement_ends import deaths_in, ends_in
 from .statement_grammar import (
     IS_GERMAN_NOUN,
     IS_NOT_MEANT,
     IS_OF_A_PEOPLE,
+    IS_TITLE,
+    PARTS_OF_FIRMS,
+    RANK_WORDS,
     SIGN_OF,
     How,
     Row,
@@ -23,8 +28,8 @@ from .statement_grammar import (
     grammar_of,
 )
 from .tense import speaks_of_plans
-from .text import detect_language, fold, normalise
-from .vocabulary import KNOWN_AS, RELATIONS, relation_of
+from .text import detect_language, fold
+from .vocabulary import KNOWN_AS, RELATIONS, label_key, relation_of
 
 MAX_STATED = 100
 # A longer text is prose: what stands in it is for the language model.
@@ -36,40 +41,12 @@ _MAX_INITIALS = 4
 
 # The point after a title ends no sentence.
 _TITLED = regex.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|Sra|Sr|Dott|Mme)\.\s")
+# "Ich wohne in Graz nicht".
+_NOT = regex.compile(r"\s(?:nicht|not|pas|non)\b")
+# Control characters, and such as have no width.
+_UNSEEN = regex.compile(r"[\p{Cc}\p{Cf}]")
 # A shorter text may be taken for another language.
 _MAX_UNSURE_CHARS = 80
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """One fact of a statement: whose (`subject` ends in nobody's attribute), which, and what.
-
-    `relations` holds one name of the vocabulary, or several of which the log tells which is meant ("left Siemens").
-    `object` is '' where an end is told of whatever there was.
-    """
-
-    subject: Phrase
-    relations: tuple[str, ...]
-    label: str
-    object: str
-    how: How
-    # The clause that says so.
-    words: str
-    # Whether the clause goes on to say something else of the subject.
-    goes_on: bool = False
-
-    @property
-    def holds(self) -> bool:
-        """Whether it is so from now on, rather than no longer."""
-        return self.how != "ends"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The facts of a text, and whether it says nothing else: then it is over when they are."""
-
-    stated: tuple[Stated, ...] = ()
-    is_all: bool = False
 
 
 def read_statements(text: str, language: str = "") -> Reading:
@@ -80,7 +57,7 @@ def read_statements(text: str, language: str = "") -> Reading:
     """
     if len(text) > _MAX_CHARS or IS_NOT_MEANT.search(text):
         return Reading()
-    plain = _TITLED.sub(r"\1 ", " ".join(text.replace("’", "'").split()))
+    plain = _TITLED.sub(r"\1 ", _UNSEEN.sub("", " ".join(text.replace("’", "'").split())))
     spoken = language or detect_language(plain)
     found: dict[tuple[object, ...], Stated] = {}
     is_all = True
@@ -109,9 +86,13 @@ def _read_sentence(sentence: str, spoken: str) -> tuple[list[Stated], bool]:
     # Names and numbers show no language; short texts are taken for others.
     for language in _languages_of(sentence, spoken):
         grammar = grammar_of(language)
-        if grammar.unsure.search(sentence) or grammar.over.search(sentence) or speaks_of_plans(sentence, language):
+        if grammar.unsure.search(sentence) or speaks_of_plans(sentence, language):
             if language == spoken:
                 return [], False
+            continue
+        if grammar.over.search(sentence):
+            if (dead := list(deaths_in(sentence, grammar))) or language == spoken:
+                return dead, len(dead) == len(grammar.starts(sentence))
             continue
         read: list[Stated] = []
         n_clauses = n_read = 0
@@ -145,6 +126,11 @@ def _read_clause(sentence: str, start: int, grammar: StatementGrammar, last: Phr
     """The facts of the clause that begins at a place; `last` is whom the one before was about."""
     clause_end = grammar.next_clause(sentence, start)
     clause = sentence[:clause_end]
+    if grammar.alternative.search(clause, start):
+        return
+    if ended := list(ends_in(clause, start, grammar)):
+        yield from ended
+        return
     for row in grammar.rows:
         if match := row.first.match(clause, start):
             yield from _of_match(Phrase(), row, match, clause, grammar)
@@ -156,10 +142,11 @@ def _read_clause(sentence: str, start: int, grammar: StatementGrammar, last: Phr
         for stated in _of_phrase(phrase, clause, start, grammar):
             is_read = True
             yield stated
-    if not is_read and (labelled := read_owned_label(clause, start, grammar.language)):
+    favourites = list(_favourite(clause, start, grammar))
+    if not is_read and not favourites and (labelled := read_owned_label(clause, start, grammar.language)):
         yield from _equals(labelled, clause, start, grammar)
     yield from _has_new(sentence, start, grammar)
-    yield from _favourite(clause, start, grammar)
+    yield from favourites
 
 
 def _of_phrase(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -208,7 +195,7 @@ def _of_match(
     is_single = all(RELATIONS[relation].is_single for relation in row.relations)
     if group in ("o", "v") and _is_no_object(value, grammar):
         return
-    if "lives_in" in row.relations and (fold(value.partition(" ")[0]) in grammar.not_places or value[-1:].isdigit()):
+    if group == "o" and _is_no_place_or_firm(row, value, before, after, grammar):
         return
     if (not value and group != "any") or (
         is_single and (grammar.beside.search(before) or grammar.beside.search(after))
@@ -218,7 +205,7 @@ def _of_match(
         return
     if row.relations == ("age",) and value.isdigit() and int(value) > _MAX_AGE:
         return
-    if row.how != "ends" and is_negated(clause[match.start() : match.end()], grammar.language):
+    if row.how != "ends" and (_NOT.match(after) or is_negated(clause[match.start() : match.end()], grammar.language)):
         return
     values = _listed(value, grammar) if group == "list" else [value]
     for each in values:
@@ -285,21 +272,34 @@ def _name_at(clause: str, start: int, grammar: StatementGrammar) -> str:
         match is None
         or fold(match.group(1).partition(" ")[0]) in grammar.not_names
         or IS_OF_A_PEOPLE.search(fold(match.group(1)))
+        or _is_title(match.group(1), grammar)
     ):
         return ""
     return _trimmed(match.group(1), grammar)
 
 
+def _is_title(name: str, grammar: StatementGrammar) -> bool:
+    """Whether a name is what somebody is: "CEO of Acme", "Médecin"; but not "Doctor Smith"."""
+    first, _, rest = name.partition(" ")
+    if rest[:1].isupper():
+        return fold(first) in RANK_WORDS
+    relation = relation_of(first, grammar.language)
+    is_trade = relation is not None and relation.fact_type in ("job", "health", "partner")
+    return is_trade or fold(first) in RANK_WORDS or IS_TITLE.match(fold(first)) is not None
+
+
 def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     """That somebody is what somebody has: "Eva is my new boss"."""
-    if phrase.steps or not phrase.name:
+    if phrase.steps or not phrase.name or fold(phrase.name.partition(" ")[0]) in grammar.stops:
         return
     match = grammar.copula.match(clause, phrase.end)
     if match is None or is_negated(clause[start:], grammar.language):
         return
     other = read_phrase(clause, match.end(), grammar.language)
     if other is None and (role := grammar.own_role.match(clause, match.end())):
-        yield Stated(Phrase(), (KNOWN_AS,), fold(role.group("label")), phrase.name, "is", clause[start:])
+        yield Stated(
+            Phrase(), (KNOWN_AS,), label_key(role.group("label"), grammar.language), phrase.name, "is", clause[start:]
+        )
     if other is None or not other.steps or not other.steps[-1].is_role or other.is_former or other.called:
         return
     if not grammar.clause_end.match(clause, other.end):
@@ -332,7 +332,7 @@ def _favourite(clause: str, start: int, grammar: StatementGrammar) -> Iterator[S
         return
     value = _trimmed(match.group("v").strip(), grammar)
     if value:
-        label = " ".join(fold(normalise(match.group("label"))).split())
+        label = label_key(match.group("label"), grammar.language)
         yield Stated(Phrase(), ("favourite",), label, value, "is", clause[start:])
 
 
@@ -349,6 +349,23 @@ def _listed(value: str, grammar: StatementGrammar) -> list[str]:
     parts = (_trimmed(part.strip(), grammar) for part in grammar.list_joint.split(cut))
     kept = [part for part in parts if part and len(part.split()) <= 3]
     return [part for part in kept if not _is_no_object(part.split()[0], grammar)][:MAX_STATED]
+
+
+def _is_no_place_or_firm(row: Row, value: str, before: str, after: str, grammar: StatementGrammar) -> bool:
+    """Whether a name is an aim that is no home, a part of a firm, or only says which one: "the Berlin office"."""
+    words = fold(value).split() or [""]
+    if "lives_in" in row.relations and (words[0] in grammar.not_places or value[-1:].isdigit()):
+        return True
+    return not PARTS_OF_FIRMS.isdisjoint((words[0], words[-1])) or _is_before_noun(before, after, grammar)
+
+
+def _is_before_noun(before: str, after: str, grammar: StatementGrammar) -> bool:
+    if not after.startswith("'s ") and not (grammar.language == "en" and before.endswith("the ")):
+        return False
+    noun = regex.match(r"(?:'s(?: \p{Lu}\S*)?)? (\p{Ll}{3,})", after)
+    if noun is None or fold(noun.group(1)) in grammar.stops:
+        return False
+    return noun.group(1) in ("house", "home") or not grammar.adverb.match(after, noun.start(1))
 
 
 def _is_no_object(value: str, grammar: StatementGrammar) -> bool:

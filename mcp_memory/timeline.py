@@ -1,9 +1,12 @@
 """When each of several statements about one key held: what comes later in the world takes the place of the earlier.
 
 Pure: the order in which statements arrive does not matter, only the times that they tell of.
+
+Of homes a broad one and a narrow one are so together: "I live in Germany" ends no Berlin, nor Berlin a Germany. A move
+ends both, and so does another country than the last one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -33,6 +36,15 @@ class Stage:
     seen_at: datetime | None = None
     # When it is over by itself, None for never.
     expires_at: datetime | None = None
+    # The code of the country or continent that its value is, '' for anything else.
+    area: str = ""
+    # Whether it is told of as a change ("I moved to") rather than as what is so. Only where areas are it matters.
+    is_change: bool = True
+
+    @property
+    def width(self) -> int:
+        """How broad a home it is: 0 anything within a country, 1 a country, 2 a continent."""
+        return 0 if not self.area else 1 if self.area[0].isalpha() else 2
 
     @property
     def order(self) -> tuple[datetime, int, str]:
@@ -58,11 +70,12 @@ def ends_of(stages: Sequence[Stage], *, is_single: bool) -> dict[str, End]:
     'b'
     """
     repeated = [
-        replace(stage, begins_at=stage.seen_at)
+        # Who said in May that they had moved in March, did not move in May.
+        replace(stage, begins_at=stage.seen_at, is_change=False)
         for stage in stages
         if stage.seen_at is not None and stage.seen_at > stage.begins_at
     ]
-    ordered = sorted([*stages, *repeated], key=lambda stage: stage.order)
+    ordered = list(_with_moves(sorted([*stages, *repeated], key=lambda stage: stage.order)))
     ends: dict[str, End] = {}
     for place, stage in enumerate(ordered):
         # Of a stage that was said again, the last time counts.
@@ -86,17 +99,43 @@ def _outlasts(later: Stage, earlier: Stage) -> bool:
     return later.expires_at is None or later.expires_at >= earlier.expires_at
 
 
+def _with_moves(ordered: Iterable[Stage]) -> Iterator[Stage]:
+    """The stages of one key, those as changes too that tell of another country or continent than the last one."""
+    last: dict[int, str] = {}
+    for stage in ordered:
+        if stage.source == "model":
+            yield stage
+            continue
+        if not stage.holds:
+            last = {width: area for width, area in last.items() if stage.value and not _is_one(area, stage.area)}
+            yield stage
+            continue
+        before = last.get(stage.width, stage.area)
+        is_change = stage.is_change or not (before == stage.area or _is_one(before, stage.area))
+        last = {} if is_change else last
+        if stage.area:
+            last[stage.width] = stage.area
+        yield replace(stage, is_change=is_change)
+
+
 def _contradicts(later: Stage, earlier: Stage, *, is_single: bool) -> bool:
     if later.source == "model":
         # What a model reads in a text ends nothing by itself.
         return False
+    is_same_area = _is_one(later.area, earlier.area)
     if later.holds and earlier.holds:
-        return is_single and not same_value(later.value, earlier.value)
+        is_other = is_single and not is_same_area and not same_value(later.value, earlier.value)
+        return is_other and (later.is_change or later.width == earlier.width)
     if later.holds == earlier.holds:
         return False
     # Who is no longer allergic to pine nuts may be so to nuts; but who is not to nuts, is not to pine nuts.
     wide, narrow = (later.value, earlier.value) if earlier.holds else (earlier.value, later.value)
-    return not later.value or not earlier.value or set(wide.split()) <= set(narrow.split())
+    return not later.value or not earlier.value or is_same_area or set(wide.split()) <= set(narrow.split())
+
+
+def _is_one(area: str, other: str) -> bool:
+    """Whether two codes are those of one country, or of a part of it: GB and GB-ENG."""
+    return bool(area and other) and (area.startswith(other) or other.startswith(area))
 
 
 def same_value(one: str, other: str) -> bool:

@@ -133,6 +133,39 @@ def relation_of(word: str, language: str = "") -> Relation | None:
     return None
 
 
+# American spellings and the British ones that stand for both; "meter" and "check" are other words too.
+_SPELLINGS = tuple(
+    (regex.compile(rf"\b{american}"), british)
+    for american, british in (
+        (r"(arm|behavi|col|fav|flav|harb|hon|hum|lab|neighb|rum|sav)or(?=s?\b|ed|ing|hood|ful|able|ite)", r"\1our"),
+        (r"(cent|fib|theat)er(?=s?\b)", r"\1re"),
+        (r"(def|lic|off)ense(?=s?\b)", r"\1ence"),
+        (r"(\p{L}{3,}(?<!pr|si|caps|overs))iz(?=es?\b|ed\b|ing\b|ations?\b)", r"\1is"),
+        (r"(catal|dial)og(?=s?\b)", r"\1ogue"),
+        (r"gray(?=s?\b)", "grey"),
+        (r"jewelry\b", "jewellery"),
+        (r"mom(?=s?\b)", "mum"),
+        (r"pajamas\b", "pyjamas"),
+        (r"program(?=s?\b)", "programme"),
+        (r"tire(?=s?\b)", "tyre"),
+    )
+)
+
+
+def label_key(words: str, language: str = "en") -> str:
+    """A label in the one form of all its spellings, accents and cases; "color" is another word in Spanish.
+
+    >>> label_key("favorite Color"), label_key("License plate"), label_key("prize size"), label_key("Été")
+    ('favourite colour', 'licence plate', 'prize size', 'ete')
+    >>> label_key("color", "es")
+    'color'
+    """
+    key = " ".join(fold(normalise(words)).split())
+    for pattern, spelling in _SPELLINGS if language == "en" else ():
+        key = pattern.sub(spelling, key)
+    return key
+
+
 @cache
 def noun_pattern(language: str) -> str:
     """The nouns of a language that name relations, as one expression: as written and without accents, longest first."""

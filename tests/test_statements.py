@@ -119,6 +119,14 @@ def test_what_is_no_longer_so(text: str) -> None:
         ("Ana quit her job", [("ana", "works_at", "no")]),
         ("Tom is my boss again", [(USER, "boss", "Tom")]),
         ("I switched jobs to Fenwick", [(USER, "works_at", "Fenwick")]),
+        ("I work at the Red Cross these days", [(USER, "works_at", "Red Cross")]),
+        ("My boss is Doctor Smith", [(USER, "boss", "Doctor Smith")]),
+        ("My boss is Victor", [(USER, "boss", "Victor")]),
+        ("Mi jefe es Tom O'Brien", [(USER, "boss", "Tom O'Brien")]),
+        ("My favorite color is green", [(USER, "favourite colour", "green")]),
+        ("My favorite theater is Globe", [(USER, "favourite theatre", "Globe")]),
+        ("My license plate is B7", [(USER, "other licence plate", "B7")]),
+        ("My neighbor is Clara", [(USER, "neighbour", "Clara")]),
     ],
 )
 def test_whose_fact_it_is_and_which(text: str, expected: list[tuple[str, str, str]]) -> None:
@@ -177,7 +185,46 @@ NONE_STATED = {
         "Je visite Lisbonne",
     ),
     "of several": ("My sisters live in Lisbon", "My sister is happy"),
-    "denied": ("I don't speak French", "My boss is not Clara", "I am allergic to nothing"),
+    "denied": ("Ich wohne in Graz nicht", "I don't speak French", "My boss is not Clara", "I am allergic to nothing"),
+    "one or the other": (
+        "My boss is Eva or Anna",
+        "My new boss is Eva or Anna",
+        "Mein Chef ist Eva oder Anna",
+        "Mi jefa es Eva o Anna",
+        "Mi jefa es Eva u Olga",
+        "Ma cheffe est Eva ou Anna",
+        "Il mio capo è Eva o Anna",
+        "I moved to Lisbon or Porto",
+        "Vivo en Lisboa o en Oporto",
+        "I speak German or Polish",
+    ),
+    "doubted": (
+        "I guess my boss is Tom",
+        "My boss is Tom, I suppose",
+        "Ich glaube, mein Chef ist Tom",
+        "Creo que mi jefe es Tom",
+        "Je crois que mon chef est Tom",
+        "Credo che il mio capo sia Tom",
+    ),
+    "a part of a firm or a house": (
+        "I work at the Berlin office",
+        "I work at Tom's house",
+        "I moved to Team Blue",
+        "Ich bin zu Team Blau gewechselt",
+        "Ich arbeite bei Tom zu Hause",
+        "Ich arbeite für das Berliner Büro",
+    ),
+    "a trade or a title": (
+        "My boss is CEO",
+        "My boss is CEO of Fenwick",
+        "My boss is Director",
+        "My boss is Senior Engineer",
+        "My boss is Head of Sales",
+        "Mi jefe es Médico",
+        "Mi jefa es Directora",
+        "Mon chef est Médecin",
+        "Il mio capo è Direttore",
+    ),
     "no such thing": (
         "I work at night",
         "My boss is nice",
@@ -211,6 +258,11 @@ NONE_STATED = {
 @pytest.mark.parametrize(("why", "text"), [(why, text) for why, texts in NONE_STATED.items() for text in texts])
 def test_what_only_looks_like_a_fact_states_none(why: str, text: str) -> None:
     assert stated(text) == []
+
+
+@pytest.mark.parametrize("unseen", ["\x00", "\x07", "\u200b", "\u00ad", "\u202e", "\ufeff"])
+def test_characters_that_nobody_sees_are_no_part_of_a_value(unseen: str) -> None:
+    assert stated(f"I live in Gr{unseen}az{unseen}") == [(USER, "lives_in", "Graz")]
 
 
 def test_a_text_says_nothing_else_where_every_clause_of_it_was_read() -> None:

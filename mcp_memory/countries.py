@@ -1,0 +1,54 @@
+"""Which homes are a whole country or continent: "Germany", "les Pays-Bas", "Europe". The names are those of the CLDR.
+
+States that are one city count as cities. Regions within a country ("Bavaria") are not known here: many of them are
+named as a city is.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+
+from .mentions import name_key
+from .statement_words import STATEMENT_WORDS
+
+_CITIES = frozenset("DJ GI GT HK KW LU MC MO PA SG SM VA".split())
+_NO_COUNTRIES = frozenset("EU EZ QO UN XA XB ZZ".split())
+# Africa, Asia, Europe, Oceania, the Americas.
+_CONTINENTS = frozenset("002 142 150 009 003 005 419".split())
+# What people say beside the names of the CLDR, and what German makes of some after "in den"; "/" stands between two.
+_ALSO: Mapping[str, str] = {
+    "US": "usa/us/u.s/u.s.a/america/united states of america/amerika/vereinigten staaten/ee.uu/eeuu/états unis",
+    "GB": "uk/britain/great britain/großbritannien/vereinigten königreich/gran bretaña/grande-bretagne/gran bretagna",
+    "GB-ENG": "england/inglaterra/angleterre/inghilterra",
+    "GB-SCT": "scotland/schottland/escocia/écosse/scozia",
+    "GB-WLS": "wales/gales/pays de galles/galles",
+    "GB-NIR": "northern ireland/nordirland/irlanda del norte/irlande du nord/irlanda del nord",
+    "NL": "holland/holanda/hollande/olanda/niederlanden",
+    "CZ": "czech republic/tschechische republik/tschechischen republik/república checa/république tchèque"
+    "/repubblica ceca",
+    "TR": "turkey",
+    "PH": "philippines",
+    "AE": "emirates/uae/emiraten/émirats",
+}
+
+
+def area_of(key: str) -> str:
+    """The code of the country ("DE", "GB-ENG") or the continent (digits) that a name's key means, '' for neither.
+
+    >>> area_of("deutschland"), area_of("europe"), area_of("berlin"), area_of("singapore")
+    ('DE', '150', '', '')
+    """
+    return _areas().get(key, "")
+
+
+@cache
+def _areas() -> Mapping[str, str]:
+    from babel import Locale
+
+    names = [
+        (name, code)
+        for language in STATEMENT_WORDS
+        for code, name in Locale(language).territories.items()
+        if code in _CONTINENTS or (code.isalpha() and code not in _CITIES | _NO_COUNTRIES)
+    ]
+    names += [(name, code) for code, others in _ALSO.items() for name in others.split("/")]
+    return {name_key(name): code for name, code in names}
