@@ -7,6 +7,7 @@ from functools import cache
 
 import regex
 
+from .date_rules import DAY, ORDINAL
 from .date_words import CAPITALISED_ONLY, LANGUAGES
 from .dates import resolve
 from .text import detect_language
@@ -16,6 +17,10 @@ _DAY_END = time(23, 59, 59, 999999)
 _MONTH_BEFORE = (
     r"(?:in|im|en|a|ad|au|mois de|nel|during|since|seit|desde|depuis|from|dal|da|back in|em|early"
     r"|late|mid-?|last|letzten|vergangenen|scorso)"
+)
+_DAY_BEFORE = (
+    r"(?:on|since|from|as of|starting|before|after|seit|ab|am|vom|vor|nach|desde|el|del|depuis|le|du|dal?|il)"
+    r"(?:\s(?:the|dem|der|el|le|il))?"
 )
 # Of these nothing but a time can follow before a month, whatever its name means elsewhere.
 _BEFORE_ANY = regex.compile(r"(?i)(?:in|during|since|early|late|last)\s")
@@ -64,8 +69,11 @@ def _isos(text: str, now: datetime) -> set[str]:
 
 
 def _bare(text: str, now: datetime) -> list[Period]:
-    """Months without a day, and years alone."""
-    spans: list[Period] = []
+    """Days of a month without their year, months without a day, and years alone."""
+    days = {(month_numbers()[match["month"].lower()], int(match["day"])) for match in _days_of_months().finditer(text)}
+    spans = [_days(day, day) for month, number in sorted(days) if (day := _day(now.year, month, number))]
+    if spans:
+        return spans
     for match in _months().finditer(text):
         name = match.group("month")
         # "in march" is a month, "on march" and "a mar" are none.
@@ -78,6 +86,16 @@ def _bare(text: str, now: datetime) -> list[Period]:
     if not spans:
         spans = [_of_year(int(match.group("year"))) for match in _YEAR.finditer(text)]
     return spans
+
+
+def _day(year: int, month: int, number: int) -> date | None:
+    """A day that there is, in the year before where a leap year is needed; None for the 31st of June."""
+    for within in (year, year - 1, year - 2, year - 3):
+        try:
+            return date(within, month, number)
+        except ValueError:
+            continue
+    return None
 
 
 def _span(iso: str) -> Period | None:
@@ -129,6 +147,15 @@ _WRITTEN_YEAR = regex.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 def _month_name() -> regex.Pattern[str]:
     names = "|".join(sorted(month_numbers(), key=len, reverse=True))
     return regex.compile(rf"(?i)\b(?:{names})\b")
+
+
+@cache
+def _days_of_months() -> regex.Pattern[str]:
+    names = "|".join(sorted(month_numbers(), key=len, reverse=True))
+    month, day = rf"(?P<month>{names})\b", rf"(?P<day>{DAY}){ORDINAL}"
+    return regex.compile(
+        rf"(?i)\b{_DAY_BEFORE}\s(?:{day}\s(?:(?:of|de|di)\s)?{month}\.?|{month}\.?\s(?:the\s)?{day})(?!\w|[.,]?\s?\d{{4}})"
+    )
 
 
 @cache

@@ -151,7 +151,7 @@ NOUNS: Mapping[str, Mapping[str, str]] = {
         "flatmate": "colocataire coloc",
         "boss": "chef cheffe patron patronne responsable manager",
         "landlord": "propriétaire",
-        "doctor": "médecin docteur",
+        "doctor": "médecin docteur généraliste",
         "dentist": "dentiste",
         "therapist": "psy psychologue thérapeute",
         "customer": "client cliente clients",

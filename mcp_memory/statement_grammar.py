@@ -27,6 +27,7 @@ from .statement_words import (
     ALTERNATIVES,
     BEFORE_TIMES,
     FAVOURITES,
+    FROM,
     LEADS_ON,
     NOT_MEANT,
     OVER,
@@ -52,7 +53,7 @@ _DATE = (
 )
 _QUOTED = r"[\"“„«][^\"”“»\n]{2,60}[\"”“»]"
 _TITLE = (
-    r"(?:Dr|Mr|Mrs|Ms|Prof|Frau|Herr|Sra?|Dott(?:\.ssa)?|Mme|M|dottor(?:essa)?|doctora?|docteur|señora?|madame|monsieur"
+    r"(?:Dr|Mr|Mrs|Ms|Prof|Frau|Herr|Sra?|Dott(?:\.ssa)?|Mme|M|dottor(?:essa)?|doctora?|docteure?|señora?|madame|monsieur"
     r"|signora?)\.?"
 )
 _OBJECT_END = r"(?=\s*(?:$|[.,;:!?()–—]|\s(?:-|\p{Ll})))"
@@ -78,6 +79,7 @@ class StatementGrammar:
     clause_start: regex.Pattern[str]
     clause_end: regex.Pattern[str]
     own_role: regex.Pattern[str]
+    verb_first: regex.Pattern[str]
     comma: regex.Pattern[str]
     pronoun: regex.Pattern[str]
     goes_on: regex.Pattern[str]
@@ -109,10 +111,11 @@ class StatementGrammar:
     not_names: frozenset[str]
     not_places: frozenset[str]
 
-    def starts(self, sentence: str) -> list[int]:
-        """Where clauses with a subject of their own begin, after what leads in."""
+    def starts(self, sentence: str) -> dict[int, str]:
+        """Where clauses with a subject of their own begin, after what leads in, which is given by place."""
         places = [0, *(match.end() for match in self.clause_start.finditer(sentence))]
-        return list(dict.fromkeys(self._after_lead_in(sentence, place) for place in places))
+        begun = {self._after_lead_in(sentence, place): place for place in reversed(places)}
+        return {start: sentence[place:start] for start, place in sorted(begun.items())}
 
     def next_clause(self, sentence: str, start: int) -> int:
         """Where the next clause begins, or the end."""
@@ -137,6 +140,7 @@ def grammar_of(language: str) -> StatementGrammar:
     lower = rf"(?<=^[^\p{{Lu}}]*)(?!(?:{stop})\b)(?=[^\p{{Lu}}]*$)\p{{Ll}}[\p{{L}}\p{{N}}'-]+"
     titled = rf"(?-i:(?:{_TITLE} )?{NAME})"
     name = rf"(?:{titled}(?:, (?-i:{NAME}))?)"
+    months = LANGUAGE_DATES[language].months.replace(" ", "|")
     plain = r"\p{L}[\p{L}\p{N}'/-]*(?: [\p{L}\p{N}&'/-]+){0,5}?"
     plain_end = rf"(?=\s*(?:$|[.,;:!?()])|\s(?:{stop})\b)"
     over = rf"(?=\s*(?:$|[.,;!?()])|\s(?:{words.adverbs}|{BEFORE_TIMES})\b[^.,;!?]{{0,20}}(?:$|[.,;!?]))"
@@ -160,7 +164,8 @@ def grammar_of(language: str) -> StatementGrammar:
     # What has a subject of its own, or could have one.
     subject = rf"(?:{SPEAKER_WORDS}|{mine}|{articles}(?:{mine}))"
     # A subject, or the verb before one: "Seit Mai wohne ich".
-    begun = rf"(?:{subject})\b|\p{{L}}+ (?:ich|wir)\b"
+    begun = rf"(?:{subject})\b|\p{{L}}+ (?:ich|wir)\b|ist (?-i:{NAME}) "
+    since = rf"(?:since|as of|seit|ab|desde|a partir del?|depuis|dal?) (?:dem |el |le )?(?:{_DATE}|{months})"
     pronoun = rf"(?:{PRONOUNS[language]})(?=\s|')"
     another = rf"(?:{articles})?(?-i:\p{{Lu}}\p{{L}}+)"
     joint = rf"\s*(?:[,;–—]|\s-\s|\.\.\.|…)\s*(?:{words.joins}\s)?|\s{words.joins}\s"
@@ -180,21 +185,24 @@ def grammar_of(language: str) -> StatementGrammar:
             rf"(?:{words.lead_in})(?:[,:!.…–—]+ ?| (?={begun}))"
             rf"|(?:{BEFORE_TIMES}) [^,.;:]{{2,30}}, "
             rf"|(?:at|bei|en|chez|da|in) (?-i:{NAME}) (?=(?:{subject})\b)"
-            rf"|(?:since|seit|desde|depuis|dal?|letzten?|last) (?:[^\s,.;:]+ ){{1,3}}?(?={begun})"
+            rf"|{since} (?=(?-i:{NAME}) \p{{Ll}}|ist (?-i:{NAME}))"
+            rf"|(?:since|seit|desde|depuis|dal?|letzten?|last) (?:[^\s,.;:]+ ){{1,4}}?(?={begun})"
         ),
         clause_start=compiled(
             rf"(?:{joint})(?={subject}\b)|\s{words.joins}\s(?={another} \p{{Ll}})"
             rf"|;\s(?={another})|,\s(?={another}(?:'s|\s(?:is|ist|es|est|è)) )"
             rf"|(?:[,;]\s(?:{words.joins}\s)?|\s{words.joins}\s)(?={pronoun})"
             rf"|[,;]\s(?=(?:{words.adverbs}) )"
+            rf"|(?:[,;]\s(?:{words.joins}\s)?|\s{words.joins}\s)(?={since}\s)"
         ),
         clause_end=compiled(end),
+        verb_first=compiled(rf"ist (?P<name>{titled}) (?:(?:{words.adverbs}) )*" if language == "de" else r"(?!)"),
         comma=compiled(r",\s"),
         own_role=compiled(rf"(?:{mine}) (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{L}}{{3,}}){end}"),
         # Where languages leave the pronoun out, an adverb may open the clause.
         pronoun=compiled(rf"{pronoun}|(?:{words.adverbs})(?=\s)" if language in ("es", "it") else pronoun),
         goes_on=compiled(rf"[^.;:!?]*?\s{words.joins}\s(?!{another})"),
-        copula=compiled(rf"(?:{words.copula})(?=\s|:)[:\s]"),
+        copula=compiled(rf"(?:{words.copula})(?=\s|:)[:\s]\s*"),
         called=compiled(rf"(?:{words.called})\s"),
         has_new=compiled(rf"(?:{words.has_new}) {new_noun}"),
         other_has_new=compiled(rf"(?:{words.other_has_new}) {new_noun}"),
@@ -203,7 +211,8 @@ def grammar_of(language: str) -> StatementGrammar:
         adverb=compiled(rf"(?:{words.adverbs})\b"),
         beside=compiled(words.beside),
         unsure=compiled(words.unsure),
-        passing=compiled(rf"(?<![\p{{L}}'])(?:{PASSING})(?!\p{{L}})"),
+        # "From today" begins what stays.
+        passing=compiled(rf"(?<![\p{{L}}']|(?:{FROM}) )(?:{PASSING})(?!\p{{L}})"),
         alternative=compiled(rf"(?<![\p{{L}}'])(?:{ALTERNATIVES[language]})(?![\p{{L}}'])"),
         ended=compiled(over),
         over=compiled(OVER),

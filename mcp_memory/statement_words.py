@@ -76,7 +76,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         "|this (?:week|month|year)|yesterday|today",
         origin="from {x} ",
         user="(?:the )?user",
-        copula=r"(?:(?: since [^,.;:]{2,20})?(?: is|'s| are)|(?: in [^,.;:]{2,20})?(?=:)| has(?: just)? changed to| changed to"
+        copula=r"(?:(?: since [^,.;:]{2,20})?(?: is|'s| are)|(?: in [^,.;:]{2,20})?(?=:)| has(?: just)? (?:changed to|become)| changed to"
         r"|(?: was| has been| got)(?: just)? (?:raised|lowered|changed|increased|reduced|moved|set|put up) to)"
         r"(?: now| currently| actually| still| officially)?",
         called=r"(?: is|'s)(?: called| named)| (?:called|named)|(?:'s name is)",
@@ -85,7 +85,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         other_has_new=r" (?:has|has got|got) an? (?:brand )?new",
         lead_in="so|well|ok|okay|hey|hi|yes|no|now|today|finally|actually|also|and|but|btw|fyi|update|news|good news|big"
         " news|quick update|just so you know|by the way|for the record|correction|sorry|heads up|remember|note|please"
-        " remember that|remember that|i want you to know that|it's official|as of today|these days|nowadays|guess"
+        " remember that|remember that|i want you to know that|it's official|(?:as of|from|starting) today|from now on|these days|nowadays|guess"
         " what",
         articles="the|an?",
         joins=r"(?:and|but|so|because)",
@@ -141,7 +141,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         has_new=r"(?:ich habe|ich hab|hab|wir haben|habe ich)(?: jetzt| nun| seit \w+)* (?:eine?n?) (?:neuen?|neues|neuer)|(?:ich )?habe? (?:meine?n? )?",
         other_has_new=r" hat(?: jetzt)? eine?n? (?:neuen?|neues)",
         lead_in="also|ja|nein|ok|okay|hallo|hey|übrigens|update|info|jetzt|heute|endlich|nun|zur info|kurzes update|nur"
-        " zur info|gute nachrichten|neuigkeiten|und|aber|merk dir|bitte merken",
+        " zur info|gute nachrichten|neuigkeiten|und|aber|merk dir|bitte merken|ab (?:heute|jetzt|sofort)",
         articles="der|die|das|dem|den|des|eine?[mnrs]?|ein",
         joins=r"(?:und|aber|weil|denn)",
         beside=r"\b(?:auch|außerdem|zusätzlich|nebenbei|nebenher|zweit\w+|ander\w+|teilzeit|freiberuflich|unter der woche"
@@ -185,12 +185,12 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         "aquí|de vuelta|también|acabo de|el mes pasado|la semana pasada|este (?:mes|año)|el año pasado",
         origin="(?:de|desde) {x} ",
         user="el usuario|la usuaria",
-        copula=r"(?:(?=:)| es| son| ha cambiado a| cambió a| ahora es| pasa a ser)(?: ahora| actualmente)?",
+        copula=r"(?:(?=:)| es| son| se ha convertido en| ha cambiado a| cambió a| ahora es| pasa a ser)(?: ahora| actualmente)?",
         called=r" se llama| llamad[oa]",
         has_new=r"(?:(?:ya |ahora )?tengo|tenemos) (?:una? )(?:nuev[oa])|(?:he )?(?:cambiado|cambié) de",
         other_has_new=r" (?:ya |ahora )?tiene (?:una? )nuev[oa]",
         lead_in="pues|bueno|sí|no|ok|hola|oye|por cierto|ahora|hoy|por fin|actualización|noticia|noticias|buenas noticias"
-        "|y|pero|además|para que lo sepas|recuerda que|te cuento",
+        "|y|pero|además|para que lo sepas|recuerda que|te cuento|apunta|anota|(?:a partir de|desde) (?:hoy|ahora)",
         articles="el|la|los|las|una?|lo",
         joins=r"(?:y|pero|porque)",
         beside=r"\b(?:también|además|segund[oa]|otr[oa]|a tiempo parcial|media jornada|entre semana|los fines de semana"
@@ -231,12 +231,12 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         r" \w+(?: \w+){0,2}|hier|aujourd'hui|aussi|définitivement|la semaine dernière|le mois dernier|l'année dernière|finalement",
         origin="(?:de |d'){x} ",
         user="l'utilisateur|l'utilisatrice",
-        copula=r"(?:(?=\s?:)| est| sont| a changé(?: pour|,? c'est)?| devient|,? c'est)(?: maintenant| désormais| actuellement)?",
+        copula=r"(?:(?=\s?:)| est(?: devenue?)?| sont| a changé(?: pour|,? c'est)?| devient|,? c'est)(?: maintenant| désormais| actuellement)?",
         called=r" s'appelle| nommée?| appelée?",
         has_new=r"(?:j'ai|nous avons|on a)(?: maintenant| enfin| désormais)* une? (?:nouveau|nouvelle|nouvel)|j'ai changé de",
         other_has_new=r" a(?: maintenant)? une? nouve(?:au|lle|l)",
         lead_in="alors|bon|oui|non|ok|salut|au fait|maintenant|aujourd'hui|enfin|mise à jour|nouvelle|bonne nouvelle|et|mais"
-        "|désormais|ça y est|pour info|note que|petite mise à jour",
+        "|désormais|ça y est|pour info|du coup|note que|petite mise à jour|(?:à partir d'|dès )(?:aujourd'hui|maintenant)",
         articles="le|la|les|une?|l'|des",
         joins=r"(?:et|mais|car|parce que)",
         beside=r"\b(?:aussi|également|en plus|deuxième|second|seconde|autre|à temps partiel|mi-temps|en semaine|le week-end"
@@ -278,12 +278,12 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
         "|settembre|ottobre|novembre|dicembre)",
         origin="da {x} ",
         user="l'utente",
-        copula=r"(?:(?=:)| è| sono| è cambiat[oa](?: in)?| ora è| adesso è| diventa)(?: ora| adesso| attualmente)?",
+        copula=r"(?:(?=:)| è(?: diventat[oa])?| sono| è cambiat[oa](?: in)?| ora è| adesso è| diventa)(?: ora| adesso| attualmente)?",
         called=r" si chiama| di nome| chiamat[oa]",
         has_new=r"(?:(?:adesso |ora )?ho|abbiamo) (?:una? |un')(?:nuov[oa])|ho cambiato(?: il| la)?",
         other_has_new=r" ha(?: ora| adesso)? una? nuov[oa]",
         lead_in="allora|beh|sì|no|ok|ciao|comunque|a proposito|adesso|ora|oggi|finalmente|aggiornamento|novità|buone notizie"
-        "|e|ma|per la cronaca|ricorda che|piccolo aggiornamento",
+        "|e|ma|per la cronaca|ricorda che|segna|piccolo aggiornamento|da (?:oggi|ora)(?: in poi)?",
         articles="il|lo|la|gli|le|i|una?|l'|uno",
         joins=r"(?:e|ma|perché)",
         beside=r"\b(?:anche|inoltre|second[oa]|altr[oa]|part[- ]time|durante la settimana|nei fine settimana|nel weekend|a volte"
@@ -309,11 +309,11 @@ PRONOUNS: Mapping[str, str] = {
 }
 # "My favourite … is …": {art} stands for articles, {v} for a word or two.
 FAVOURITES: Mapping[str, str] = {
-    "en": r"my (?:new )?favou?rite (?P<label>\p{L}+(?: \p{L}+)?)(?: is|'s) (?:now )?{art}?{v}",
+    "en": r"my (?:new )?favou?rite (?P<label>\p{L}+(?: \p{L}+)?)(?: is|'s| has become) (?:now )?{art}?{v}",
     "de": r"meine?r? lieblings-?(?P<label>\p{L}+) ist (?:jetzt )?{art}?{v}",
-    "es": r"mi (?P<label>\p{L}+) (?:favorit[oa]|preferid[oa]) (?:ahora )?es (?:ahora )?{art}?{v}",
-    "fr": r"m(?:on|a) (?P<label>\p{L}+) préférée? (?:est|c'est)(?: maintenant| désormais)? {art}?{v}",
-    "it": r"(?:il mio|la mia) (?P<label>\p{L}+) preferit[oa] (?:ora )?è (?:ora )?{art}?{v}",
+    "es": r"mi (?P<label>\p{L}+) (?:favorit[oa]|preferid[oa]) (?:ahora )?(?:es|se ha convertido en) (?:ahora )?{art}?{v}",
+    "fr": r"m(?:on|a) (?P<label>\p{L}+) préférée? (?:est|c'est)(?: devenue?)?(?: maintenant| désormais)? {art}?{v}",
+    "it": r"(?:il mio|la mia) (?P<label>\p{L}+) preferit[oa] (?:ora )?è (?:ora |diventat[oa] )?{art}?{v}",
 }
 # Who speaks, in any of the languages: a clause that begins so has a subject of its own.
 SPEAKER_WORDS = r"i|i'm|i've|we|we're|we've|my|our|ich|wir|mein\w*|unser\w*|mi|mis|yo|me|je|j'|mon|ma|mes|nous|on|io"
@@ -336,6 +336,8 @@ PASSING = (
     r"|autumn|fall)|im (?:sommer|winter|frühling|herbst)|en (?:verano|invierno|otoño|primavera|été|hiver)|l'(?:été|hiver)"
     r"|d'(?:estate|inverno)|not|in my (?:head|mind|dreams?)|as a volunteer|came back|for the \w+"
 )
+# With one of these before it, what else is for a while begins what stays.
+FROM = r"from|as of|starting|since|ab|seit|desde|a partir de|dès|da"
 # One or the other: nobody knows which.
 ALTERNATIVES: Mapping[str, str] = {
     "en": "or|either",

@@ -97,15 +97,21 @@ def _read_sentence(sentence: str, spoken: str) -> tuple[list[Stated], bool]:
         read: list[Stated] = []
         n_clauses = n_read = 0
         last: Phrase | None = None
-        for start in grammar.starts(sentence):
+        for start, lead_in in grammar.starts(sentence).items():
             n_clauses += 1
-            here = list(_read_clause(sentence, start, grammar, last))
+            here = [_led_in(each, lead_in) for each in _read_clause(sentence, start, grammar, last)]
             last = _subject_at(sentence, start, grammar) or last
             n_read += bool(here) and not any(each.goes_on for each in here)
             read += here
         if read:
             return read, n_read == n_clauses
     return [], False
+
+
+def _led_in(stated: Stated, lead_in: str) -> Stated:
+    """A fact with the words that lead in to its clause, which may tell since when it is so."""
+    is_told = not stated.words or lead_in in stated.words
+    return stated if is_told else replace(stated, words=f"{lead_in}{stated.words}")
 
 
 def _languages_of(sentence: str, spoken: str) -> Iterator[str]:
@@ -142,6 +148,8 @@ def _read_clause(sentence: str, start: int, grammar: StatementGrammar, last: Phr
         for stated in _of_phrase(phrase, clause, start, grammar):
             is_read = True
             yield stated
+    elif match := grammar.verb_first.match(clause, start):
+        yield from _is_what_is_had(match.group("name"), clause, start, match.end(), grammar)
     favourites = list(_favourite(clause, start, grammar))
     if not is_read and not favourites and (labelled := read_owned_label(clause, start, grammar.language)):
         yield from _equals(labelled, clause, start, grammar)
@@ -292,13 +300,18 @@ def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar
     """That somebody is what somebody has: "Eva is my new boss"."""
     if phrase.steps or not phrase.name or fold(phrase.name.partition(" ")[0]) in grammar.stops:
         return
-    match = grammar.copula.match(clause, phrase.end)
-    if match is None or is_negated(clause[start:], grammar.language):
+    if match := grammar.copula.match(clause, phrase.end):
+        yield from _is_what_is_had(phrase.name, clause, start, match.end(), grammar)
+
+
+def _is_what_is_had(name: str, clause: str, start: int, place: int, grammar: StatementGrammar) -> Iterator[Stated]:
+    """That the name of a clause is what somebody has, by the words at a place."""
+    if is_negated(clause[start:], grammar.language):
         return
-    other = read_phrase(clause, match.end(), grammar.language)
-    if other is None and (role := grammar.own_role.match(clause, match.end())):
+    other = read_phrase(clause, place, grammar.language)
+    if other is None and (role := grammar.own_role.match(clause, place)):
         yield Stated(
-            Phrase(), (KNOWN_AS,), label_key(role.group("label"), grammar.language), phrase.name, "is", clause[start:]
+            Phrase(), (KNOWN_AS,), label_key(role.group("label"), grammar.language), name, "is", clause[start:]
         )
     if other is None or not other.steps or not other.steps[-1].is_role or other.is_former or other.called:
         return
@@ -306,7 +319,7 @@ def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar
         return
     last = other.steps[-1]
     how: How = "begins" if other.is_new else "is"
-    yield Stated(other.without_last(), (last.relation,), last.label, phrase.name, how, clause[start:])
+    yield Stated(other.without_last(), (last.relation,), last.label, name, how, clause[start:])
 
 
 def _has_new(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:

@@ -192,6 +192,20 @@ def named(text: str, now: datetime = NOW) -> tuple[str, str] | None:
             "2026-10-31",
         ),
         (("yesterday", "gestern", "ayer", "ieri"), "2026-11-29", "2026-11-29"),
+        (
+            (
+                "since June 3",
+                "on the 3rd of June",
+                "since june 3rd",
+                "seit dem 3. Juni",
+                "desde el 3 de junio",
+                "le 3 juin",
+                "dal 3 giugno",
+            ),
+            "2026-06-03",
+            "2026-06-03",
+        ),
+        (("on December 24", "am 24. Dezember", "since December 24, 2025"), "2025-12-24", "2025-12-24"),
         (("in 2019", "since 2019", "seit 2019", "desde 2019", "depuis 2019"), "2019-01-01", "2019-12-31"),
         (("12 May 2026", "2026-05-12", "what happened on 12 May 2026?"), "2026-05-12", "2026-05-12"),
         # Not come yet this year: the last one is meant.

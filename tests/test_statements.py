@@ -1,11 +1,13 @@
 """Which facts a text states without doubt, in five languages, and which texts that look like it state none."""
 
 from collections.abc import Mapping
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcp_memory.claims import claims_of
 from mcp_memory.phrases import LANGUAGES, read_phrase
 from mcp_memory.statements import read_statements
 from mcp_memory.vocabulary import RELATIONS, relation_of
@@ -39,11 +41,25 @@ FIRMS = {
     "it": ("Lavoro per Fenwick", "Ho iniziato a lavorare presso Fenwick", "Sono stata assunta da Fenwick"),
 }
 BOSSES = {
-    "en": ("My boss is Clara", "My new boss is Clara", "Clara is my new boss", "My boss is called Clara"),
-    "de": ("Meine Chefin ist Clara", "Meine neue Chefin heißt Clara"),
-    "es": ("Mi jefa es Clara", "Mi nueva jefa se llama Clara"),
-    "fr": ("Ma cheffe est Clara", "Ma nouvelle cheffe s'appelle Clara"),
-    "it": ("La mia responsabile si chiama Clara", "Il mio capo è Clara"),
+    "en": (
+        "My boss is Clara",
+        "My new boss is Clara",
+        "Clara is my new boss",
+        "My boss is called Clara",
+        "My boss: Clara",
+        "From today my boss is Clara",
+    ),
+    "de": ("Meine Chefin ist Clara", "Meine neue Chefin heißt Clara", "Jetzt ist Clara meine neue Chefin"),
+    "es": ("Mi jefa es Clara", "Mi nueva jefa se llama Clara", "A partir de hoy mi jefa es Clara"),
+    "fr": ("Ma cheffe est Clara", "Ma nouvelle cheffe s'appelle Clara", "Du coup ma cheffe s'appelle Clara"),
+    "it": ("La mia responsabile si chiama Clara", "Il mio capo è Clara", "Da oggi il mio capo è Clara"),
+}
+SINCE_JUNE = {
+    "en": ("Since June Clara is my boss", "Tom has retired and since June 1 Clara is my boss"),
+    "de": ("Seit Juni ist Clara meine Chefin", "Tom ist in Rente, seit 1. Juni ist Clara meine Chefin"),
+    "es": ("Desde junio Clara es mi jefa", "Desde el 1 de junio mi jefa es Clara"),
+    "fr": ("Depuis juin, ma cheffe est Clara", "Depuis le 1er juin Clara est ma cheffe"),
+    "it": ("Da giugno il mio capo è Clara", "Dal 1 giugno Clara è il mio capo"),
 }
 PHONES = {
     "en": ("My phone number is 030 1234567", "My new phone number is 030 1234567", "You can reach me at 030 1234567"),
@@ -81,6 +97,15 @@ def test_who_the_boss_is(text: str) -> None:
     assert stated(text) == [(USER, "boss", "Clara")]
 
 
+@pytest.mark.parametrize("text", cases(SINCE_JUNE))
+def test_since_when_somebody_is_the_boss(text: str) -> None:
+    claims = claims_of(text, "", datetime(2026, 11, 30, 12, tzinfo=UTC)).claims
+
+    assert [(each.object, each.begins_at.date()) for each in claims if each.relations == ("boss",)] == [
+        ("Clara", date(2026, 6, 1))
+    ]
+
+
 @pytest.mark.parametrize("text", cases(PHONES))
 def test_a_phone_number(text: str) -> None:
     assert stated(text) == [(USER, "phone", "030 1234567")]
@@ -99,6 +124,9 @@ def test_what_is_no_longer_so(text: str) -> None:
         ("I was promoted to team lead", [(USER, "job", "team lead")]),
         ("My work phone is 030 111222", [(USER, "phone work", "030 111222")]),
         ("My favourite colour is green", [(USER, "favourite colour", "green")]),
+        ("My favourite colour has become green", [(USER, "favourite colour", "green")]),
+        ("Il mio gusto preferito è diventato il gelso", [(USER, "favourite gusto", "gelso")]),
+        ("Ma couleur préférée est devenue le vert", [(USER, "favourite couleur", "vert")]),
         ("Acme's billing unit is B7", [("acme", "other billing unit", "B7")]),
         ("I speak German and Polish", [(USER, "speaks", "German"), (USER, "speaks", "Polish")]),
         ("Soy alérgica a las nueces", [(USER, "allergic_to", "nueces")]),
