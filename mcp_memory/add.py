@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .admit import QUEUED, admit, comparable, embed, resolve, same_text, with_lag, write
+from .admit import QUEUED, admit, comparable, embed, met_again, resolve, same_text, with_lag, write
 from .backlog import is_to_be_read
 from .claims import claims_of_draft, with_claimed
 from .extract import verbatim
@@ -48,7 +48,7 @@ def add(episode: Episode, stores: Stores, turn: Turn, *, by_hand: Sequence[Claim
         change_id = stores.ids.next(episode.created_at)
         first = stores.log.next_position(episode.owner.user_id, episode.run_id)
         admitted = admit(resolution, episode, stores, change_id, resolution.positions(first))
-        settled = settle(claims, admitted, resolution, stores, change_id)
+        settled = settle(claims, admitted, resolution, stores, change_id, sightings=met_again(admitted, episode))
         admitted = settled.admitted
         if all(draft.ignored_because for draft in drafts):
             return Added(AddResult(admitted.receipts, ""))

@@ -108,6 +108,15 @@ def admit(
     return Admitted(memories, known, receipts)
 
 
+def met_again(admitted: Admitted, episode: Episode) -> tuple[Sighting, ...]:
+    """The known memories that drafts say word for word, on another day."""
+    return tuple(
+        Sighting(identifier, episode.observed_at)
+        for identifier, memory in admitted.known.items()
+        if memory.observed_at.date() != episode.observed_at.date()
+    )
+
+
 def write(
     change: Change, episode: Episode, resolution: Resolution, admitted: Admitted, stores: Stores, vectors: Vectors
 ) -> str:
@@ -128,12 +137,7 @@ def write(
             for entity_id in item.entity_ids
         ),
         aliases=tuple(resolution.aliases),
-        sightings=change.sightings
-        + tuple(
-            Sighting(identifier, episode.observed_at)
-            for identifier, memory in admitted.known.items()
-            if memory.observed_at.date() != episode.observed_at.date()
-        ),
+        sightings=change.sightings + met_again(admitted, episode),
     )
     # Known rows change in state and times, never in their words: their vectors hold.
     index = stores.index_of(episode.owner.user_id)

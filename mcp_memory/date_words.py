@@ -100,7 +100,8 @@ LANGUAGES = {
         r"|reserved|postponed|moved to|rescheduled|read|put|set|let|cut|reminded|confirmed|announced|assigned)\b",
         joins=r"\b(?:and|but|so|because|while|that|which)\b",
         not_before=r"\b(?:the|every|each|a|my|your|our|their) $",
-        not_after=r"(?<=since \w+) (?:the )?\d| (?:of|or|and (?:a|the|one|\d)|mornings|evenings|nights)\b|(?<=day) (?:to|through)\b"
+        not_after=r"(?<=since \w+) (?:the )?\d"
+        r"| (?:of|or|and (?:a|the|one|\d)|mornings|evenings|nights)\b|(?<=day) (?:to|through)\b"
         r"|(?<=ago|days|weeks|months|years) (?:before|from|after|today|yesterday|tomorrow|on)\b|[-–]\w",
         duration=r"\b(?:can|could|takes?|took|done|finish\w*|learn\w*|times?|every|per|each|first time|once|twice)\b",
     ),

@@ -191,8 +191,8 @@ def former_validity(log: Log, user_id: str, known_at: datetime) -> dict[str, Val
         return {row.item_id: (row.valid_from, row.invalid_at) for row in rows}
 
 
-def last_sighted(log: Log, memory_ids: Sequence[str]) -> dict[str, datetime]:
-    """When memories that were met again were last met, in world time; the others are absent."""
+def sightings_of(log: Log, memory_ids: Sequence[str]) -> dict[str, tuple[datetime, ...]]:
+    """When memories that were met again were met, in world time, the earliest first; the others are absent."""
     found: dict[str, Counter[datetime]] = {}
     with log.reading() as connection:
         for part in batches(memory_ids):
@@ -205,7 +205,7 @@ def last_sighted(log: Log, memory_ids: Sequence[str]) -> dict[str, datetime]:
                 at = datetime.fromisoformat(after["observed_at"])
                 found.setdefault(memory_id, Counter())[at] += 1 if operation == "sight" else -1
     # What an undone change had met is met no more.
-    return {memory_id: max(+times) for memory_id, times in found.items() if +times}
+    return {memory_id: tuple(sorted(+times)) for memory_id, times in found.items() if +times}
 
 
 def get_profile(log: Log, user_id: str) -> Profile | None:

@@ -3,22 +3,23 @@
 Only world time decides, whatever the order of arrival. What ended stays, with its time and with what took its place.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import zip_longest
 
 from .admit import Admitted
 from .backlog import is_episode_waiting
 from .claims import began_before, begun_in, claims_of_memory
 from .countries import area_of
 from .fact_keys import facts_of_key
-from .knowledge import facts_of_memories, last_sighted
-from .records import ENDED_WITH_MEMORY, Claim, Fact, Memory, Receipt, State
+from .knowledge import facts_of_memories, sightings_of
+from .records import ENDED_WITH_MEMORY, Claim, Fact, Memory, Receipt, Sighting, State
 from .resolve import Resolution
 from .sift import sentences
 from .stores import Stores
-from .timeline import Stage, ends_of, same_value
+from .timeline import Run, Stage, ends_of, runs_of, same_value
 from .vocabulary import OTHER, RELATIONS
 from .whose import Referents
 
@@ -44,6 +45,7 @@ class _Work:
     changed: dict[str, Fact] = field(default_factory=dict)
     memories: dict[str, Memory] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
+    met_at: dict[str, set[datetime]] = field(default_factory=lambda: defaultdict(set))
 
     def put(self, fact: Fact) -> None:
         self.facts[fact.id] = self.changed[fact.id] = fact
@@ -64,13 +66,14 @@ def settle(
     withdrawn: Sequence[Fact] = (),
     reconsidered: Sequence[Fact] = (),
     known: Sequence[Memory] = (),
+    sightings: Sequence[Sighting] = (),
 ) -> Settled:
     """Facts of new memories by place, and what they end. Call it with `stores.writing` held.
 
     `withdrawn` are facts that the same change takes back, because their text was read anew or corrected: what they had
     ended is settled without them. `reconsidered` are facts that stay, while their memory expires at another time than
-    before. `known` are older memories as the same change has left them so far. Of what is claimed
-    only so much becomes facts as the settings say, the surest first.
+    before. `known` are older memories as the same change has left them so far, `sightings` those that it has
+    met again. Of what is claimed only so much becomes facts as the settings say, the surest first.
     """
     kept = {memory.id: memory for memory in (*known, *admitted.memories.values())}
     # What is merged says it of the memory that says the same.
@@ -80,6 +83,7 @@ def settle(
     }
     speaking = {place: memory for place, memory in carriers.items() if memory.state in ("active", "raw")}
     users = [memory.user_id for memory in speaking.values()] + [fact.user_id for fact in (*withdrawn, *reconsidered)]
+    users += [memory.user_id for memory in admitted.known.values()]
     if not users:
         return Settled(admitted, tuple(known), ())
     user_id = users[0]
@@ -89,10 +93,11 @@ def settle(
     work.touched |= {memory.id for memory in known}
     for fact in _surest(claims, speaking, names, work):
         work.put(fact)
+    names.learn(tuple(work.changed.values()))
     for place, memory in speaking.items():
         if memory is admitted.memories[place] and (begun := began_before(claims.get(place, ()), memory.observed_at)):
             work.memories[memory.id] = replace(memory, valid_from=min(begun, memory.valid_from or begun))
-    concerned = (*work.changed.values(), *withdrawn, *reconsidered)
+    concerned = (*work.changed.values(), *withdrawn, *reconsidered, *_facts_met_again(sightings, work))
     keys = {(names.same_as(fact.subject_id), fact.relation, fact.label) for fact in concerned}
     for subject_ids, relation, label in sorted(keys, key=lambda key: (sorted(key[0]), key[1], key[2])):
         known_facts = facts_of_key(stores.log, user_id, subject_ids, (relation,), label)
@@ -174,59 +179,112 @@ def _fact(claim: Claim, relation: str, subject_id: str, memory: Memory, names: R
     )
 
 
+def _facts_met_again(sightings: Sequence[Sighting], work: _Work) -> list[Fact]:
+    """The facts of known memories that a change meets again; what is met at an earlier time was so then already."""
+    missing = sorted({sighting.memory_id for sighting in sightings} - set(work.memories))
+    work.memories |= work.stores.log.get_memories(missing)
+    for sighting in sightings:
+        work.met_at[sighting.memory_id].add(sighting.observed_at)
+        memory = work.memories[sighting.memory_id]
+        if sighting.observed_at < (memory.valid_from or memory.observed_at):
+            work.change(memory, replace(memory, valid_from=sighting.observed_at))
+    of_memory = facts_of_memories(work.stores.log, list(work.met_at))
+    return [fact for facts in of_memory.values() for fact in facts if fact.closed_at is None or fact.invalid_at]
+
+
 def _settle_key(facts: Mapping[str, Fact], work: _Work, *, is_single: bool) -> None:
-    """Give every fact of one key the end that its timeline has."""
+    """Give every fact of one key the times that its timeline has; what was so twice has a fact for each time."""
     work.facts |= {key: fact for key, fact in facts.items() if key not in work.facts}
-    memories = work.stores.log.get_memories(sorted({fact.memory_id for fact in facts.values()} - set(work.memories)))
-    work.memories |= memories
-    sighted = last_sighted(work.stores.log, [fact.memory_id for fact in facts.values()])
-    stages = [
-        Stage(
-            fact.id,
-            fact.object_key,
-            fact.holds,
-            fact.valid_from,
-            fact.source,
-            seen_at=_last_said(fact, work, sighted),
-            expires_at=work.memories[fact.memory_id].expires_at,
-        )
-        for fact in facts.values()
+    memory_ids = sorted({fact.memory_id for fact in facts.values()})
+    work.memories |= work.stores.log.get_memories(sorted(set(memory_ids) - set(work.memories)))
+    for memory_id, times in sightings_of(work.stores.log, memory_ids).items():
+        work.met_at[memory_id].update(times)
+    said: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
+    for fact in sorted(facts.values(), key=lambda fact: (fact.valid_from, fact.id)):
+        said[(fact.memory_id, fact.subject_id, fact.object_key, fact.holds, fact.source)].append(fact)
+    told = [(rows, _stages(rows, work)) for rows in said.values()]
+    ends = ends_of(_with_areas(told, work), is_single=is_single)
+    timed = [
+        (row, run)
+        for rows, stages in told
+        # What ended with its memory, or by what is gone, ended there.
+        if all(not row.ended_by or row.ended_by in facts or row.ended_by in work.gone for row in rows)
+        for row, run in _rows_of_runs(rows, runs_of(stages, ends), work)
     ]
-    ends = ends_of(_with_areas(stages, facts, work), is_single=is_single)
-    for fact in facts.values():
-        is_ours = not fact.ended_by or fact.ended_by in facts or fact.ended_by in work.gone
-        if not is_ours:
-            # It ended with its memory, or by what is gone: that stands.
-            continue
-        end = ends.get(fact.id)
-        ended_at, ended_by = (end.at, end.by) if end else (None, "")
-        if (fact.invalid_at, fact.ended_by) != (ended_at, ended_by):
-            closed_at = (fact.closed_at or work.now) if end else None
-            work.put(
-                replace(fact, invalid_at=ended_at, ended_by=ended_by, closed_at=closed_at, revision=work.change_id)
-            )
+    speaks_for = {stage_id: row.id for row, run in timed if run for stage_id in run.stage_ids}
+    for row, run in timed:
+        _put_timed(row, run, speaks_for, work)
 
 
-def _with_areas(stages: Sequence[Stage], facts: Mapping[str, Fact], work: _Work) -> Sequence[Stage]:
-    """The stages of somebody's homes, with which of them are countries; those of anything else as they are."""
-    areas = {fact.id: area_of(fact.object_key) for fact in facts.values() if fact.relation == "lives_in"}
+def _stages(rows: Sequence[Fact], work: _Work) -> list[Stage]:
+    """What is told of one thing: by its memory, and each time that it was met again.
+
+    What has been so "since January" is so when that is said.
+    """
+    first = rows[0]
+    memory = work.memories[first.memory_id]
+    met_at = sorted(work.met_at.get(memory.id, ()))
+    begun = _begun(rows, memory) if met_at else first.valid_from
+    stage = Stage(
+        first.id,
+        first.object_key,
+        first.holds,
+        begun,
+        first.source,
+        seen_at=memory.observed_at,
+        expires_at=memory.expires_at,
+    )
+    again = [
+        replace(stage, id=f"{first.id}@{place}", begins_at=at, seen_at=None, is_change=False)
+        for place, at in enumerate(met_at)
+    ]
+    return [stage, *again]
+
+
+def _begun(rows: Sequence[Fact], memory: Memory) -> datetime:
+    """When a fact began by the words of its memory, whatever was met earlier."""
+    first = rows[0]
+    for claim in claims_of_memory(memory).claims:
+        if (claim.object_key, claim.label) == (first.object_key, first.label) and first.relation in claim.relations:
+            return claim.begins_at
+    return min(first.valid_from, memory.observed_at)
+
+
+def _rows_of_runs(rows: Sequence[Fact], runs: Sequence[Run], work: _Work) -> Iterator[tuple[Fact, Run | None]]:
+    """The facts that tell of some times, new ones where there are too few; those of no time come without one."""
+    for row, run in zip_longest(rows, runs):
+        if row is None:
+            new_id = work.stores.ids.next(work.now)
+            yield replace(rows[0], id=new_id, created_at=work.now, closed_at=None, invalid_at=None, ended_by=""), run
+        else:
+            yield row, run
+
+
+def _put_timed(row: Fact, run: Run | None, speaks_for: Mapping[str, str], work: _Work) -> None:
+    if run is None:
+        if row.closed_at is None or row.invalid_at:
+            work.put(replace(row, invalid_at=None, ended_by="", closed_at=work.now, revision=work.change_id))
+        return
+    ended_at, ended_by = (run.end.at, speaks_for.get(run.end.by, run.end.by)) if run.end else (None, "")
+    times = (run.begins_at, ended_at, ended_by)
+    if row.id not in work.facts or (row.valid_from, row.invalid_at, row.ended_by) != times:
+        closed_at = (row.closed_at or work.now) if run.end else None
+        timed = replace(row, valid_from=run.begins_at, invalid_at=ended_at, ended_by=ended_by, closed_at=closed_at)
+        work.put(replace(timed, revision=work.change_id))
+
+
+def _with_areas(told: Sequence[tuple[Sequence[Fact], Sequence[Stage]]], work: _Work) -> list[Stage]:
+    """The stages of one key; of somebody's homes with which of them are countries, and which are moves."""
+    areas = {rows[0].object_key: area_of(rows[0].object_key) for rows, _ in told if rows[0].relation == "lives_in"}
     if not any(areas.values()):
-        return stages
-    memories = {fact.id: work.memories[fact.memory_id] for fact in facts.values()}
-    return [
-        replace(
-            stage,
-            area=areas[stage.id],
-            is_change=stage.value in begun_in(memories[stage.id].text, memories[stage.id].language),
-        )
-        for stage in stages
-    ]
-
-
-def _last_said(fact: Fact, work: _Work, sighted: Mapping[str, datetime]) -> datetime:
-    """When it was last said that a fact holds: what has been so "since January" is so when that is said."""
-    observed_at = work.memories[fact.memory_id].observed_at
-    return max(observed_at, sighted.get(fact.memory_id, observed_at))
+        return [stage for _, stages in told for stage in stages]
+    located: list[Stage] = []
+    for rows, (first, *again) in told:
+        memory = work.memories[rows[0].memory_id]
+        is_change = first.value in begun_in(memory.text, memory.language)
+        located.append(replace(first, area=areas[first.value], is_change=is_change))
+        located += [replace(stage, area=areas[stage.value]) for stage in again]
+    return located
 
 
 def _end_memories(work: _Work) -> None:
@@ -309,7 +367,8 @@ def _outcome(work: _Work, admitted: Admitted, places: Mapping[str, int]) -> Sett
     for fact in work.changed.values():
         by = work.facts.get(fact.ended_by)
         place = places.get(by.memory_id) if by else None
-        if place is not None and work.memories[fact.memory_id].state != "invalid":
+        is_over = fact.holds and fact.invalid_at is not None and fact.invalid_at <= work.now
+        if place is not None and is_over and work.memories[fact.memory_id].state != "invalid":
             receipts[place] = _replacing_in_part(receipts[place], fact)
     for place, memory in rows.items():
         # What a comparison has ended has its receipt.

@@ -15,7 +15,7 @@ from .asking import Ask
 from .compare import compare
 from .describe import Description
 from .errors import McpMemoryError, ModelOutputError
-from .knowledge import facts_of_memories, facts_of_types, last_sighted
+from .knowledge import facts_of_memories, facts_of_types, sightings_of
 from .records import Draft, Episode, Memory, Receipt, Sighting
 from .relate import (
     Told,
@@ -159,11 +159,11 @@ def _candidates(draft: Draft, description: Description | None, episode: Episode,
         and memory.kind not in ("message", "procedure")
         and _is_one_statement(memory.text)
     ]
-    sighted = last_sighted(stores.log, [memory.id for memory in known])
+    sighted = sightings_of(stores.log, [memory.id for memory in known])
     facts_by_memory = facts_of_memories(stores.log, [memory.id for memory in known])
     sides: list[_Side] = []
     for memory in known:
-        last_said = max(memory.observed_at, sighted.get(memory.id, memory.observed_at))
+        last_said = max((memory.observed_at, *sighted.get(memory.id, ())))
         told = Told(memory.text, memory.language, last_said, memory.kind)
         for fact in facts_by_memory.get(memory.id, ())[:1]:
             told = replace(told, subject=fact.subject, fact_type=fact.fact_type, relation=fact.label)

@@ -60,6 +60,15 @@ class End:
     by: str
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How long something held without a break: from when, until what ended it, and the stages that say so."""
+
+    begins_at: datetime
+    end: End | None
+    stage_ids: tuple[str, ...]
+
+
 def ends_of(stages: Sequence[Stage], *, is_single: bool) -> dict[str, End]:
     """The end of each stage that has one, by id. Of a key with one value at a time, each value ends the one before.
 
@@ -85,6 +94,21 @@ def ends_of(stages: Sequence[Stage], *, is_single: bool) -> dict[str, End]:
                 ends[stage.id] = End(later.begins_at, later.id)
                 break
     return ends
+
+
+def runs_of(stages: Sequence[Stage], ends: Mapping[str, End]) -> list[Run]:
+    """The times for which one thing held that was said at several, which its stages tell; the earliest first.
+
+    What ended it between two of them parts it there.
+    """
+    runs: list[Run] = []
+    for stage in sorted(stages, key=lambda stage: stage.order):
+        last = runs[-1] if runs else None
+        if last and (last.end is None or last.end.at > stage.begins_at):
+            runs[-1] = Run(last.begins_at, ends.get(stage.id), (*last.stage_ids, stage.id))
+        else:
+            runs.append(Run(stage.begins_at, ends.get(stage.id), (stage.id,)))
+    return runs
 
 
 def _outlasts(later: Stage, earlier: Stage) -> bool:

@@ -14,6 +14,7 @@ from .changes import memory_row
 from .embedding import comparable, embed
 from .errors import ConflictError, NotFoundError
 from .ids import canonical
+from .knowledge import facts_of_memories
 from .records import SEARCHABLE, SIGHTINGS, Change, Fact, Memory, Owner, Sighting
 from .reports import Undone, UndoneRow
 from .schema import as_json
@@ -136,7 +137,7 @@ def _look(change_id: str, owner: Owner, stores: Stores) -> _Before:
 
 
 def _refuse_dependents(before: _Before, owner: Owner, stores: Stores) -> None:
-    """Refuse where what arrived later was ended by what a change brought: it would be over without a cause."""
+    """Refuse where later changes rest on what a change brought or met: an end would be left without a cause."""
     own = {event.fact_id for event in before.events if event.fact_id}
     brought = [event.fact_id for event in before.events if event.fact_id and not event.before]
     later = [fact for fact in trail.facts_ended_by(stores.log, owner.user_id, brought) if fact.id not in own]
@@ -145,6 +146,15 @@ def _refuse_dependents(before: _Before, owner: Owner, stores: Stores) -> None:
         raise ConflictError(
             f"change {before.change_id!r} ended what arrived after it: {later[0].subject}, {later[0].object}",
             hint=f"undo {named} first, or correct the memory itself",
+        )
+    met_again = sorted({event.memory_id for event in before.events if event.operation == "sight"})
+    said = [fact for facts in facts_of_memories(stores.log, met_again).values() for fact in facts]
+    # Ids grow with time.
+    resting = sorted({fact.revision for fact in said if fact.id not in own and fact.revision > before.change_id})
+    if resting:
+        raise ConflictError(
+            f"when change {before.change_id!r} met a known statement again has since told when its facts held",
+            hint=f"undo {', '.join(resting[:_N_NAMED])} first, or correct the memory itself",
         )
 
 

@@ -21,6 +21,11 @@ class Referents:
         self._names = names
         self._brought = {entity.name_key: entity.id for entity in brought}
         self._keys = {entity.id: entity.name_key for entity in brought}
+        self._claimed: tuple[Fact, ...] = ()
+
+    def learn(self, facts: Sequence[Fact]) -> None:
+        """Know facts of a change, which the log does not hold yet."""
+        self._claimed = tuple(facts)
 
     def id_of(self, key: str) -> str:
         """The entity with a key, '' for none."""
@@ -48,7 +53,8 @@ class Referents:
         Somebody who took over a role from another one was never meant by the role alone.
         """
         same = set(self._names.spellings(entity_id))
-        for fact in facts_about(self._log, list(same), _SINGLE_ROLES):
+        claimed = [fact for fact in self._claimed if fact.object_id in same and fact.relation in _SINGLE_ROLES]
+        for fact in [*facts_about(self._log, list(same), _SINGLE_ROLES), *claimed]:
             role = self.id_of(f"={self._key_of(fact.subject_id).removeprefix('=')}/{fact.relation}")
             if role and role not in same and self._is_first(fact, same):
                 same.add(role)
@@ -74,6 +80,8 @@ class Referents:
 
     def _is_first(self, fact: Fact, same: set[str]) -> bool:
         holders = facts_of_key(self._log, self._user_id, [fact.subject_id], (fact.relation,))
+        key = (fact.subject_id, fact.relation)
+        holders += [claimed for claimed in self._claimed if (claimed.subject_id, claimed.relation) == key]
         named = [holder for holder in holders if holder.holds and holder.object_id]
         return min(named, key=lambda holder: (holder.valid_from, holder.id)).object_id in same
 

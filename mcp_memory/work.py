@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from . import backlog
-from .admit import admit, comparable, embed, resolve, same_text, with_lag, write
+from .admit import admit, comparable, embed, met_again, resolve, same_text, with_lag, write
 from .claims import claim_of, claims_of_draft, claims_of_memory, with_claimed
 from .describe import Description, describe
 from .disclose import spoken_secrets, without_spoken
@@ -149,6 +149,7 @@ def _store(
             change_id,
             withdrawn=[fact for facts in facts_of_memories(stores.log, gone).values() for fact in facts],
             known=superseded.known,
+            sightings=(*superseded.sightings, *met_again(admitted, episode)),
         )
         admitted = settled.admitted
         change = Change(

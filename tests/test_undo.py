@@ -14,7 +14,7 @@ from sqlalchemy import select
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ConflictError, NotFoundError
 from mcp_memory.index import load_index
-from mcp_memory.knowledge import facts_of_types, last_sighted
+from mcp_memory.knowledge import facts_of_types, sightings_of
 from mcp_memory.memory import LocalMemory
 from mcp_memory.records import STATES
 from mcp_memory.schema import aliases, as_json, entities, entity_links, facts, memories
@@ -341,12 +341,12 @@ def test_a_sighting_is_taken_back_and_met_again(memory: LocalMemory) -> None:
     bees = add(memory, "I keep bees", observed_at="2026-01-01")
     memory.add("I keep bees", infer=False, observed_at="2026-03-01")
     log = memory.stores.log
-    assert str(last_sighted(log, [bees])[bees].date()) == "2026-03-01"
+    assert [str(at.date()) for at in sightings_of(log, [bees])[bees]] == ["2026-03-01"]
     undone = memory.undo(last_change(memory, bees))
     assert "is as it was before" in undone.notice
-    assert last_sighted(log, [bees]) == {}
+    assert sightings_of(log, [bees]) == {}
     memory.undo(undone.change_id)
-    assert str(last_sighted(log, [bees])[bees].date()) == "2026-03-01"
+    assert [str(at.date()) for at in sightings_of(log, [bees])[bees]] == ["2026-03-01"]
     assert [entry.reason for entry in memory.history(bees).entries if entry.operation == "unsight"] == [
         "not met again after all on 2026-03-01"
     ]
@@ -394,7 +394,7 @@ def test_an_undone_merge_takes_the_sighting_with_it_and_leads_back_to_nothing(
     changes = all_changes(reading)
     merge = reading.undo(changes[-1])
     kept = reading.get(first.id)
-    assert (kept.valid_from, last_sighted(reading.stores.log, [first.id])) == (None, {})
+    assert (kept.valid_from, sightings_of(reading.stores.log, [first.id])) == (None, {})
     assert texts(reading) == ["I have a dog named Bruno", "The user's dog is called Bruno."]
     undone = [merge.change_id, *(reading.undo(change).change_id for change in reversed(changes[:-1]))]
     assert reading.list() == []
