@@ -296,11 +296,13 @@ def _end_memories(work: _Work) -> None:
         own = {fact.id: fact for fact in of_memory.get(memory_id, ()) if fact.id not in work.gone}
         own |= {fact.id: fact for fact in work.changed.values() if fact.memory_id == memory_id}
         holding = _told_by(list(own.values()))
-        ended = [fact for fact in holding if fact.invalid_at and fact.ended_by != ENDED_WITH_MEMORY]
+        # An end that is still to come ends nothing yet.
+        over = [fact for fact in holding if fact.invalid_at and fact.invalid_at <= work.now]
+        ended = [fact for fact in over if fact.ended_by != ENDED_WITH_MEMORY]
         is_over = bool(ended) and all(fact in ended or _is_told_again(fact, ended, work) for fact in holding)
         if is_over and _may_end(memory, holding):
             _end(memory, max(ended, key=lambda fact: fact.invalid_at or work.now), list(own.values()), work)
-        elif not is_over and memory.state == "invalid" and any(fact.closed_at is None for fact in holding):
+        elif not is_over and memory.state == "invalid" and any(fact not in over for fact in holding):
             # Words that still wait to be read go on waiting.
             state: State = "raw" if is_episode_waiting(work.stores.log, memory.episode_id) else "active"
             work.change(memory, replace(memory, state=state, invalid_at=None, closed_at=None, superseded_by=""))
@@ -311,9 +313,7 @@ def _may_end(memory: Memory, facts: Sequence[Fact]) -> bool:
 
 
 def _end(memory: Memory, last: Fact, own: Sequence[Fact], work: _Work) -> None:
-    """End a memory with the last of its facts; one that is still to come ends nothing yet."""
-    if last.invalid_at and last.invalid_at > work.now:
-        return
+    """End a memory with the last of its facts."""
     by = work.facts.get(last.ended_by)
     ended = replace(
         memory,

@@ -148,9 +148,10 @@ def _refuse_dependents(before: _Before, owner: Owner, stores: Stores) -> None:
             hint=f"undo {named} first, or correct the memory itself",
         )
     met_again = sorted({event.memory_id for event in before.events if event.operation == "sight"})
-    said = [fact for facts in facts_of_memories(stores.log, met_again).values() for fact in facts]
-    # Ids grow with time.
-    resting = sorted({fact.revision for fact in said if fact.id not in own and fact.revision > before.change_id})
+    said = [fact.id for facts in facts_of_memories(stores.log, met_again).values() for fact in facts]
+    own_place = before.events[-1].sequence
+    standing = trail.standing(trail.touches_of(stores.log, [], said))
+    resting = [touch.change_id for touch in standing if touch.sequence > own_place]
     if resting:
         raise ConflictError(
             f"when change {before.change_id!r} met a known statement again has since told when its facts held",

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from itertools import permutations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import ConflictError
@@ -32,6 +34,33 @@ def test_what_was_so_twice_has_its_two_times_in_whatever_order_it_was_told(
     asked = {at: values(memory, HOME, as_of=at) for at in ("2024-12-01", "2025-02-01", "2025-06-01", "2025-10-01")}
     assert asked == {"2024-12-01": [], "2025-02-01": ["Berlin"], "2025-06-01": ["Lisbon"], "2025-10-01": ["Berlin"]}
     assert values(memory, HOME) == ["Berlin"]
+
+
+@settings(max_examples=20)
+@given(
+    told=st.lists(
+        st.tuples(st.sampled_from(("Berlin", "Lisbon", "Graz")), st.integers(1, 12)),
+        max_size=7,
+        unique_by=lambda t: t[1],
+    )
+)
+def test_at_any_time_holds_what_was_said_last_before_it_and_all_of_it_can_be_undone(
+    folder: SharedFolder, told: list[tuple[str, int]]
+) -> None:
+    memory = folder.somebody()
+    changes = []
+    for city, month in told:
+        [receipt_id] = folder.tell(memory, (f"I live in {city}.", f"2025-{month:02}-05"))
+        changes.append(memory.history(receipt_id).entries[-1].change_id)
+
+    for month in range(1, 13):
+        said = [city for city, at in sorted(told, key=lambda each: each[1]) if at <= month]
+        assert values(memory, HOME, as_of=f"2025-{month:02}-20") == said[-1:]
+
+    for change in reversed(changes):
+        memory.undo(change)
+    assert memory.facts(ended=True) == []
+    assert memory.list(states=("active", "invalid")) == []
 
 
 def test_what_was_known_before_what_came_between_was_told_is_known_for_that_time(folder: SharedFolder) -> None:
@@ -72,6 +101,16 @@ def test_that_something_was_met_again_is_not_undone_under_what_rests_on_it(folde
 
     assert lisbon.revision in (refused.value.hint or "")
     assert values(memory, HOME) == ["Berlin"]
+
+
+def test_what_only_a_deleted_memory_had_ended_holds_again_until_what_is_still_to_come(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    _, lisbon, _ = folder.tell(memory, (BERLIN, JANUARY), (LISBON, MAY), ("I moved to Graz.", "2027-03-01"))
+
+    memory.delete(lisbon)
+
+    assert values(memory, HOME) == ["Berlin"]
+    assert BERLIN in [row.text for row in memory.list()]
 
 
 def test_a_fact_by_hand_that_is_given_again_since_an_earlier_time_holds_since_then(folder: SharedFolder) -> None:
