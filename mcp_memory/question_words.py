@@ -129,7 +129,15 @@ WAS: Mapping[str, str] = {
     "it": r"\b(?:\p{L}+(?:avo|ava|evo|eva|ivo|iva|avamo|evamo|avano|evano)|ero|era|eravamo|erano"
     r"|ho (?:vissuto|abitato|lavorato))\b",
 }
-# The same of the speaker, where the language leaves "I" out and nobody is named.
+# Who asks in the present asks about now, whatever was when: "what is the code that I got when I moved here?".
+IS: Mapping[str, str] = {
+    "en": r"\b(?:is|are|am|do|does)\b|\bwh(?:at|o|ere)'s\b",
+    "de": r"\b(?:ist|sind|bin|heißt|lautet)\b(?!.*\b(?:ge\p{L}+|\p{L}+ge\p{L}+)\W*$)",
+    "es": r"\b(?:es|son|está|están)\b",
+    "fr": r"\b(?:est|sont)\b(?!-ce)",
+    "it": r"(?:\b(?:è|sono|sta)\b|\bqual'è)(?!.*\b(?:stat|vissut|nat)[oaie]\b)",
+}
+# That something was so, of the speaker, where the language leaves "I" out and nobody is named.
 WAS_ME: Mapping[str, str] = {
     "es": r"^(?:vivía|viví|trabajaba|trabajé|estudiaba|estudié|estaba|estuve|era|tenía|tuve)\b",
     "it": r"^(?:abitavo|vivevo|lavoravo|studiavo|stavo|ero|avevo|ho)\b",

@@ -18,6 +18,7 @@ from .question_words import (
     EVER,
     FIRST_PERSON,
     FORMERLY,
+    IS,
     MEANS_ME,
     SHARED,
     SIGNS,
@@ -167,7 +168,7 @@ def _without_while(text: str, language: str, known: Collection[str]) -> tuple[st
     asked, clause = text[: match.start()], text[match.end() :]
     if not asked.strip(" ¿"):
         clause, _, asked = clause.partition(",")
-    if not asked.strip() or not grammar.was.search(clause):
+    if not asked.strip() or grammar.asks_of_now.search(asked) or not grammar.was.search(clause):
         return text, None
     words = _words(clause)
     if grammar.first_person.search(clause) or grammar.was_me.search(clause):
@@ -280,6 +281,7 @@ class _Grammar:
     meanwhile: regex.Pattern[str]
     was: regex.Pattern[str]
     was_me: regex.Pattern[str]
+    asks_of_now: regex.Pattern[str]
     ever: regex.Pattern[str]
 
     def asks_for(self, text: str, noun: regex.Match[str]) -> bool:
@@ -321,5 +323,6 @@ def _grammar(language: str) -> _Grammar:
         meanwhile=compiled(WHILE[language]),
         was=compiled(WAS[language]),
         was_me=compiled(WAS_ME.get(language, "(?!)")),
+        asks_of_now=compiled(IS[language]),
         ever=compiled(EVER[language]),
     )
