@@ -48,9 +48,10 @@ def search_lines(result: SearchResult, *, explain: bool = False) -> str:
 
 
 def fact_line(fact: KnownFact) -> str:
-    """A value that was asked for by key, with whose it is, since when, and the memory that says so."""
+    """A value that was asked for by key, with whose it is, since when and until when, and the memory that says so."""
     since = fact.since.date().isoformat()
-    return f"{fact.subject}, {_relation(fact)}: {quote(fact.value)} (since {since}, [{fact.memory_id}])"
+    until = f" until {fact.until.date().isoformat()}" if fact.until else ""
+    return f"{fact.subject}, {_relation(fact)}: {quote(fact.value)} (since {since}{until}, [{fact.memory_id}])"
 
 
 def _ended(fact: KnownFact) -> str:
@@ -65,6 +66,8 @@ def _fact_payload(fact: KnownFact) -> dict[str, Any]:
         "relation": _relation(fact),
         "value": fact.value,
         "since": fact.since.date().isoformat(),
+        # What is over, or will be, is told as such.
+        **({"until": fact.until.date().isoformat()} if fact.until else {}),
         "id": fact.memory_id,
     }
 

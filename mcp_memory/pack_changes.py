@@ -192,6 +192,7 @@ def update_payload(result: Updated) -> dict[str, Any]:
         "changed": _changed_both(result.changes),
         "change_id": result.change_id,
         "facts_withdrawn": result.n_facts_withdrawn,
+        "also": list(result.also),
         "reason": result.reason,
     }
     return {name: value for name, value in payload.items() if value or name in ("updated", "changed")}
@@ -205,7 +206,8 @@ def update_lines(result: Updated) -> str:
     """The same as text."""
     told = [f"  {change.name}: {_value(change.before)} → {_value(change.after)}" for change in result.changes]
     head = f"updated [{result.id}] in change [{result.change_id}]" if result.changes else f"[{result.id}]"
-    return "\n".join([f"{head}: {result.reason}" if result.reason else head, *told])
+    also = [f"  {quote(line)}" for line in result.also]
+    return "\n".join([f"{head}: {result.reason}" if result.reason else head, *told, *also])
 
 
 def why_not_payload(result: WhyNot) -> dict[str, Any]:

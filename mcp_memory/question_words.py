@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 VERBS: Mapping[str, Mapping[str, str]] = {
     "en": {
-        "lives_in": r"(?:where|which city|what city|which town|who|in (?:which|what) (?:city|town|place|country)).*\b(?:live[sd]?|living|reside[sd]?|based)\b|\b(?:live[sd]?|living) (?:in|where)\b|\b(?:home|city|town) (?:am i|is)\b",
-        "works_at": r"(?:where|who|which (?:company|firm)|for whom|what company).*\b(?:(?:works?|working|worked)(?! out)|employed|employs)\b|\bworks? (?:at|for|where)\b",
+        "lives_in": r"(?:where|(?:which|what) (?:city|cities|towns?|places|countries)|who|in (?:which|what) (?:city|town|place|country)).*\b(?:live[sd]?|living|reside[sd]?|based)\b|\b(?:live[sd]?|living) (?:in|where)\b|\b(?:home|city|town) (?:am i|is)\b",
+        "works_at": r"(?:where|who|which (?:company|firm|companies|firms)|for whom|what company).*\b(?:(?:works?|working|worked)(?! out)|employed|employs)\b|\bworks? (?:at|for|where)\b",
         "job": r"what .*\bdo(?:es)?\b.* for (?:a living|work)|\bwork as\b|what (?:kind of|sort of) (?:work|job)",
         "studies_at": r"where .*\bstud(?:y|ies|ied|ying)\b",
         "birthday": r"when .*\bborn\b|when .*\bbirthday\b",
@@ -109,6 +109,54 @@ FORMERLY: Mapping[str, str] = {
     r"|(?:\b(?:mon|ma|mes|notre|le|la) |\bl')(?:ancien(?:ne)?|vieux|vieil|vieille|ex)[\s-]",
     "it": r"\b(?:precedentemente|in precedenza)\b|\p{L} precedente\b"
     r"|\b(?:mi[oa]|il|la|nostr[oa]) (?:vecchi[oa]|precedente|ex)[\s-]",
+}
+
+# At which time: while something else was so, which the question names after it.
+WHILE: Mapping[str, str] = {
+    "en": r"\b(?:when|while|as long as|at the time)\s(?!(?:did|was|were|do|does|is|are|have|has|will|can|to)\b)",
+    "de": r"\b(?:als|während|solange)\s(?=(?:ich|wir|er|sie|es|mein\w*|unser\w*|(?-i:\p{Lu})\w*)\s)",
+    "es": r"\b(?:cuando|mientras)\s",
+    "fr": r"\b(?:(?:lorsque|quand|pendant que)\s|(?:lorsqu|pendant qu)['’]\s?)(?!(?:est-ce|ai-je|a-t)\b)",
+    "it": r"\b(?:quando|mentre)\s",
+}
+# Then the clause says that it was so.
+WAS: Mapping[str, str] = {
+    "en": r"\b(?:was|were|had|used to|(?!need\b)\p{L}+ed)\b",
+    "de": r"\b(?:war\w*|hatte\w*|wohnte\w*|lebte\w*|arbeitete\w*|studierte\w*"
+    r"|ge(?:wohnt|lebt|arbeitet) (?:habe|hat|haben))\b",
+    "es": r"\b(?:\p{L}+(?:ía|aba|ías|abas|íamos|ábamos|ían|aban)|era|éramos|eran|fui|viví|trabajé|tuve|estuve)\b",
+    "fr": r"\b(?:j['’])?(?:\p{L}+(?:ais|ait|ions|aient)|(?:ai|a) (?:vécu|habité|travaillé))\b",
+    "it": r"\b(?:\p{L}+(?:avo|ava|evo|eva|ivo|iva|avamo|evamo|avano|evano)|ero|era|eravamo|erano"
+    r"|ho (?:vissuto|abitato|lavorato))\b",
+}
+# Who asks in the present asks about now, whatever was when: "what is the code that I got when I moved here?".
+IS: Mapping[str, str] = {
+    "en": r"\b(?:is|are|am|do|does)\b|\bwh(?:at|o|ere)'s\b",
+    "de": r"\b(?:ist|sind|bin|heißt|lautet)\b(?!.*\b(?:ge\p{L}+|\p{L}+ge\p{L}+)\W*$)",
+    "es": r"\b(?:es|son|está|están)\b",
+    "fr": r"\b(?:est|sont)\b(?!-ce)",
+    "it": r"(?:\b(?:è|sono|sta)\b|\bqual'è)(?!.*\b(?:stat|vissut|nat)[oaie]\b)",
+}
+# That something was so, of the speaker, where the language leaves "I" out and nobody is named.
+WAS_ME: Mapping[str, str] = {
+    "es": r"^(?:vivía|viví|trabajaba|trabajé|estudiaba|estudié|estaba|estuve|era|tenía|tuve)\b",
+    "it": r"^(?:abitavo|vivevo|lavoravo|studiavo|stavo|ero|avevo|ho)\b",
+}
+
+# All that was ever so: the perfect, or a word for it.
+EVER: Mapping[str, str] = {
+    "en": r"^(?!.*\b(?:how long|since when)\b).*\b(?:have|has|i've|we've)\s"
+    r".*\b(?:lived|worked|had|been|studied|used|owned|resided)(?:\s(?:in|at|for|with))?\W*$"
+    r"|\b(?:have|has|did)\b.*\bever\b|\bso far\b|\bwho\s(?:has|have)\sbeen\s",
+    "de": r"^(?!.*\b(?:wie lange|seit wann)\b).*\b(?:hab|habe|hat|haben|bin|ist|sind)\b"
+    r".*\b(?:gehabt|gewohnt|gelebt|gearbeitet|gewesen|studiert|benutzt|genutzt)\W*$"
+    r"|\b(?:schon (?:überall|alles|einmal|mal)|überall schon|bisher|bislang|jemals)\b|\bhatten? \p{L}+ (?:\p{L}+ )?schon\b",
+    "es": r"^(?!.*\b(?:cuánto tiempo|desde cuándo)\b).*\b(?:he|ha|hemos|han)\s"
+    r"(?:\p{L}+\s)?(?:vivido|trabajado|tenido|estado|estudiado|usado)\b|\balguna vez\b|\bhasta ahora\b",
+    "fr": r"^(?!.*\b(?:combien de temps|depuis quand)\b).*\b(?:j['’]ai|ai|a|avons|ont)(?:-(?:t-)?\p{L}+)?\s"
+    r"(?:\p{L}+\s)?(?:vécu|habité|travaillé|eue?s?|été|étudié|utilisée?s?)\b|\bjusqu['’](?:ici|à présent)",
+    "it": r"^(?!.*\b(?:quanto tempo|da quando)\b).*\b(?:ho|ha|abbiamo|hanno|sono|è|siamo)\s"
+    r"(?:\p{L}+\s)?(?:vissut[oaie]|abitato|lavorato|avut[oaie]|stat[oaie]|studiato|usat[oaie])\b|\bfinora\b",
 }
 
 # Two who have the same: then the way leads on from what one has to the others who have it.

@@ -6,15 +6,30 @@ A question that names neither is none for the facts: they stay silent, and the o
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import regex
 
 from .date_rules import compiled
 from .mentions import name_key
 from .phrases import LANGUAGES, USER_KEY, Phrase, prepare_phrases, read_phrase
-from .question_words import BEFORE, FIRST_PERSON, FORMERLY, MEANS_ME, SHARED, SIGNS, VERBS, WHICH
+from .question_words import (
+    BEFORE,
+    EVER,
+    FIRST_PERSON,
+    FORMERLY,
+    IS,
+    MEANS_ME,
+    SHARED,
+    SIGNS,
+    VERBS,
+    WAS,
+    WAS_ME,
+    WHICH,
+    WHILE,
+)
 from .relation_words import FORMER, NEW, POSSESSIVES
-from .text import detect_language, fold, normalise
+from .text import detect_language, fold, normalise, terms
 from .vocabulary import label_key, noun_pattern, relation_of
 
 # A question is short: what is longer is a text.
@@ -33,13 +48,23 @@ class Before:
 
 
 @dataclass(frozen=True, slots=True)
+class While:
+    """The time for which something was so: the words that name it, folded, of whom it was so, and as what if known."""
+
+    words: frozenset[str]
+    paths: tuple[Phrase, ...]
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What a question asks for by key.
 
     `of` holds whom and which relation of theirs; `paths` whom it names, of whom a label may be asked that only the
     known facts have; `words` are the question's, folded, among which it would stand, and `own` what follows "my",
     where it would begin if it is the user's. `is_shared` says that it asks for others who have the same, `before` that
-    it asks for what was so earlier.
+    it asks for what was so earlier, `meanwhile` for what was so while something else was, `is_ever` for all that ever
+    was.
     """
 
     of: tuple[tuple[Phrase, str], ...] = ()
@@ -48,6 +73,8 @@ class Asked:
     own: tuple[str, ...] = ()
     is_shared: bool = False
     before: Before | None = None
+    meanwhile: While | None = None
+    is_ever: bool = False
 
     def names(self, label: str, path: Phrase) -> bool:
         """Whether a label of what somebody has stands in the question."""
@@ -73,11 +100,15 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
     paths: dict[str, Phrase] = {}
     # What is asked for in so few words may be the label itself: "wifi password".
     own = [_run(plain)] if len(plain.split()) <= _N_TERSE else []
-    is_shared = False
+    is_shared = is_ever = False
     before: Before | None = None
+    meanwhile: While | None = None
     for language in _languages_of(plain):
-        asked, earlier = _without_before(plain, language)
+        asked, then = _without_while(plain, language, keys)
+        meanwhile = meanwhile or then
+        asked, earlier = _without_before(asked, language)
         found = _read(asked, language, keys)
+        is_ever = is_ever or found.is_ever
         for whom, relation in found.of:
             of.setdefault((whom.key, relation), (whom, relation))
         paths |= {path.key: path for path in found.paths if path.key not in paths}
@@ -89,7 +120,16 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
     # Labels of English words are known in one spelling; of which language a label is, is not known.
     words = _words(plain) | _words(label_key(plain))
     own = [spelled for run in own for spelled in (run, label_key(run))]
-    return Asked(tuple(of.values()), tuple(paths.values()), words, tuple(dict.fromkeys(own)), is_shared, before)
+    return Asked(
+        tuple(of.values()),
+        tuple(paths.values()),
+        words,
+        tuple(dict.fromkeys(own)),
+        is_shared,
+        before,
+        meanwhile,
+        is_ever,
+    )
 
 
 def prepare(languages: Collection[str]) -> None:
@@ -117,6 +157,28 @@ def _words(text: str) -> frozenset[str]:
 def _run(text: str) -> str:
     """What a text says up to its first mark, in the form that labels have; "my bank's" names no bank."""
     return fold(normalise(_MARK.split(text, maxsplit=1)[0]))
+
+
+def _without_while(text: str, language: str, known: Collection[str]) -> tuple[str, While | None]:
+    """What a question asks for, and while what was so: "who was my boss when I lived in Berlin?"."""
+    grammar = _grammar(language)
+    match = grammar.meanwhile.search(text)
+    if match is None:
+        return text, None
+    asked, clause = text[: match.start()], text[match.end() :]
+    if not asked.strip(" ¿"):
+        clause, _, asked = clause.partition(",")
+    if not asked.strip() or grammar.asks_of_now.search(asked) or not grammar.was.search(clause):
+        return text, None
+    words = _words(clause)
+    if grammar.first_person.search(clause) or grammar.was_me.search(clause):
+        return asked, While(words, (Phrase(),))
+    paths = _read(clause, language, known).paths
+    for path in paths:
+        # "When Tom was my boss": whoever that was by then, it was so of me.
+        if path.steps and path.steps[-1].is_role and not grammar.was.sub("", clause[path.end :]).strip(" ?!."):
+            return asked, While(words, (path.without_last(),), path.steps[-1].relation)
+    return asked, While(words, paths)
 
 
 def _without_before(text: str, language: str) -> tuple[str, Before | None]:
@@ -153,7 +215,13 @@ def _read(text: str, language: str, known: Collection[str]) -> Asked:
         if not any(start <= match.start() < end for start, end in spans) and grammar.asks_for(text, match)
         if (relation := relation_of(match.group(), language)) is not None
     ]
-    is_mine = grammar.first_person.search(text) or ("favourite" in asked and grammar.mine.search(text))
+    is_ever = grammar.ever.search(text) is not None
+    if is_ever and not asked:
+        patterns = [grammar.which] if phrases else [grammar.which, grammar.own]
+        runs = [match.group("run") for pattern in patterns for match in pattern.finditer(text)]
+        asked = [name for run in runs if (name := _of_several(run, language))]
+    takes_mine = is_ever or "favourite" in asked
+    is_mine = grammar.first_person.search(text) or (takes_mine and grammar.mine.search(text))
     if asked and not whom and is_mine:
         whom = [Phrase()]
     of = [(one, relation) for one in whom for relation in dict.fromkeys(asked)]
@@ -162,12 +230,30 @@ def _read(text: str, language: str, known: Collection[str]) -> Asked:
         if phrase.steps and not phrase.called and (not phrase.steps[-1].is_role or not asked):
             of.append((phrase.without_last(), phrase.steps[-1].relation))
     own = [_run(match.group("run")) for match in grammar.own.finditer(text)]
+    # "The code of my locker" may be known as "my locker code".
+    own += [_run(f"{match['of']} {match['what']}") for match in _OF_MINE.finditer(text)]
     own += [
         _run(match.group("run"))
         for match in grammar.which.finditer(text)
         if grammar.first_person.search(text) or grammar.means_me.match(match.group("run"))
     ]
-    return Asked(tuple(of), tuple(whom), own=tuple(own), is_shared=grammar.shared.search(text) is not None)
+    is_shared = grammar.shared.search(text) is not None
+    return Asked(tuple(of), tuple(whom), own=tuple(own), is_shared=is_shared, is_ever=is_ever)
+
+
+def _of_several(run: str, language: str) -> str:
+    """The relation whose noun, in the plural, some words begin with: "phone numbers have I had"; '' for none.
+
+    >>> _of_several("números de teléfono he tenido", "es")
+    'phone'
+    """
+    words = regex.findall(r"[\p{L}\p{N}'-]+", run)[:_N_TERSE]
+    forms = [(word, *(form for term in terms(word, (language,)) for form in term)) for word in words]
+    for n_words in range(len(words), 0, -1):
+        for spelled in product(*forms[:n_words]):
+            if relation := relation_of(" ".join(spelled), language):
+                return relation.name
+    return ""
 
 
 def _with_capitals(text: str, known: Collection[str]) -> str:
@@ -192,6 +278,11 @@ class _Grammar:
     means_me: regex.Pattern[str]
     before: regex.Pattern[str]
     formerly: regex.Pattern[str]
+    meanwhile: regex.Pattern[str]
+    was: regex.Pattern[str]
+    was_me: regex.Pattern[str]
+    asks_of_now: regex.Pattern[str]
+    ever: regex.Pattern[str]
 
     def asks_for(self, text: str, noun: regex.Match[str]) -> bool:
         """Whether a noun without anybody's name before it is what a question asks for: "phone number of Ana"."""
@@ -203,6 +294,7 @@ _MARK = regex.compile(r"\w(?=['’])|[^\p{L}\p{M}\p{N}\s-]")
 # In so few words a noun is the question.
 _N_TERSE = 4
 _OF = regex.compile(r"\s(?:of|for|von|de|del|di|du|da|della)\s|\s?d['’]", regex.IGNORECASE)
+_OF_MINE = regex.compile(r"\bthe\s(?P<what>\p{L}+)\s(?:of|for|to)\s(?:my|our)\s(?P<of>\p{L}+)", regex.IGNORECASE)
 _ASKED = regex.compile(
     r"(?:what's|what is|what was|which is|who is|who's|who was|was ist|wie ist|wie lautet|wer ist|cuál es|cual es"
     r"|quién es|quel est|quelle est|qui est|qual è|chi è)\s(?:(?:the|die|der|das|el|la|le|il|lo)\s|l['’])?$",
@@ -228,4 +320,9 @@ def _grammar(language: str) -> _Grammar:
         means_me=compiled(rf"\p{{L}}+\s(?:{MEANS_ME.get(language, '(?!)')})(?!\p{{L}})"),
         before=compiled(BEFORE[language]),
         formerly=compiled(FORMERLY[language]),
+        meanwhile=compiled(WHILE[language]),
+        was=compiled(WAS[language]),
+        was_me=compiled(WAS_ME.get(language, "(?!)")),
+        asks_of_now=compiled(IS[language]),
+        ever=compiled(EVER[language]),
     )

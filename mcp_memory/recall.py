@@ -5,8 +5,11 @@ asks about. What it does not name is reached by a walk of two steps, and counts 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
+
+import regex
 
 from . import score
 from .fact_keys import facts_about, facts_of_key, facts_of_labels, labels_of
@@ -15,7 +18,7 @@ from .knowledge import walk
 from .mentions import name_key
 from .periods import Period, period_in, speaks_of_then
 from .phrases import USER_KEY, Phrase
-from .questions import Asked, read_question
+from .questions import Asked, While, read_question
 from .records import Fact, Validity
 from .search_records import KnownFact, Selection
 from .stores import Stores
@@ -23,8 +26,8 @@ from .text import fold
 from .vocabulary import KNOWN_AS, OTHER, RELATIONS
 from .whose import Referents
 
-# So many values are told beside the memories.
-MAX_VALUES = 5
+# So many values are told beside the memories, and so many where all that ever were are asked for.
+MAX_VALUES, MAX_EVER = 5, 10
 WALK_DEPTH = 2
 # Nodes that a walk visits at most: what is linked to more says little.
 WALK_LIMIT = 300
@@ -33,6 +36,10 @@ _MAX_STARTS = 20
 # Of those who have the same as somebody so many are found, the newest: a search shows fewer.
 _MAX_OTHERS = 100
 _SHARED_DEPTH = 1
+# What was so at a time that a question tells by it: where one lived and worked, and with whom.
+_TIMES = tuple(name for name, relation in RELATIONS.items() if relation.is_single or relation.is_role)
+_MOMENT = timedelta(microseconds=1)
+_NAMES = regex.compile(r"[\p{Lu}\p{N}]\w*")
 _LABELLED = tuple(name for name, relation in RELATIONS.items() if relation.is_labelled)
 
 
@@ -102,10 +109,17 @@ class _Recall:
         self._later: set[str] = set()
         # A time that is named is the time asked about, whatever stands before it.
         self._asks_of_before = asked.before is not None and period is None
+        self._asks_of_all = asked.is_ever and period is None and asked.before is None and asked.meanwhile is None
         self._found_in = period
 
     def run(self) -> Recalled:
         """Everything that the question asks for by key, then what the walk reaches."""
+        if self._asked.meanwhile and not self._period:
+            self._period = self._found_in = self._while(self._asked.meanwhile)
+            if self._period is None:
+                # When that was is not known, and what is so now is no answer.
+                return Recalled()
+            self._during = self._period
         for whom, relation in self._asked.of:
             self._by_key(whom, relation)
         for path in self._asked.paths:
@@ -113,9 +127,10 @@ class _Recall:
         if not self._values:
             # What was asked for by key is not known: perhaps what lies near says it.
             self._walk([entity for path in self._asked.paths if path.name or path.steps for entity in self._whom(path)])
+        most = MAX_EVER if self._asks_of_all else MAX_VALUES
         return Recalled(
             {memory_id: strength for memory_id, strength in self._strengths.items() if strength > 0},
-            tuple(map(as_told, list(self._values.values())[:MAX_VALUES])),
+            tuple(told_as(fact, self._known_validity) for fact in list(self._values.values())[:most]),
             self._found_in,
             frozenset(self._later),
         )
@@ -159,7 +174,10 @@ class _Recall:
         nodes = self._whom(whom)
         known = facts_of_key(self._log, self._user_id, nodes, (relation,)) if nodes else []
         if self._asks_of_before and (RELATIONS[relation].is_single or RELATIONS[relation].is_role):
-            self._answer_former([fact for fact, weight in self._by_words(known) if weight == score.fact(0)])
+            self._answer_former(self._meant_by_words(known))
+            return
+        if self._asks_of_all:
+            self._answer_all(self._meant_by_words(known))
             return
         facts = self._holding(known)
         if self._period and facts:
@@ -182,15 +200,23 @@ class _Recall:
         known = facts_of_labels(self._log, self._user_id, nodes, _LABELLED, labels)
         if self._asks_of_before:
             self._answer_former(known)
+        elif self._asks_of_all:
+            self._answer_all(known)
         else:
-            self._answer([(fact, 1.0) for fact in self._holding(known)], nodes)
+            holding = self._holding(known)
+            if self._period and holding:
+                self._later |= {fact.memory_id for fact in known if fact.valid_from > self._period.end}
+            self._answer([(fact, score.of_label(is_meant=True)) for fact in holding], nodes)
+
+    def _meant_by_words(self, facts: Sequence[Fact]) -> Sequence[Fact]:
+        """Of several facts of one relation those whose label the question has; else those without one."""
+        named = [fact for fact in facts if fact.label and set(fact.label.split()) <= self._asked.words]
+        return named or [fact for fact in facts if not fact.label] or facts
 
     def _by_words(self, facts: Sequence[Fact]) -> list[tuple[Fact, float]]:
-        """Facts with their weight: of several of one relation those whose label the question has count more."""
-        named = [fact for fact in facts if fact.label and set(fact.label.split()) <= self._asked.words]
-        plain = [fact for fact in facts if not fact.label]
-        best = named or plain or facts
-        return [(fact, 1.0 if fact in best else 0.5) for fact in facts]
+        """Facts with their weight: of several of one relation those that are meant count more."""
+        meant = self._meant_by_words(facts)
+        return [(fact, score.of_label(is_meant=fact in meant)) for fact in facts]
 
     def _answer(self, found: Sequence[tuple[Fact, float]], nodes: Sequence[str]) -> None:
         """Count facts that were asked for, and where others of the same are asked for, those."""
@@ -218,16 +244,46 @@ class _Recall:
     def _answer_former(self, known: Sequence[Fact]) -> None:
         """Count what was so before, the latest first; what came after is no answer."""
         former = self._former(known)
-        for place, fact in enumerate(former):
-            self._raise(fact.memory_id, score.fact(min(place, 1)))
-            self._values.setdefault(fact.id, fact)
+        self._tell_in_turn(former)
         if former:
             self._later |= {fact.memory_id for fact in known if fact.valid_from > former[0].valid_from}
             self._later -= {fact.memory_id for fact in former}
+
+    def _answer_all(self, known: Sequence[Fact]) -> None:
+        """Count all that was ever so, the latest first."""
+        told = [fact for fact in known if fact.holds and not self._is_unknown(fact)]
+        began = [fact for fact in told if fact.valid_from <= self._during.end]
+        self._tell_in_turn(sorted(began, key=lambda fact: (fact.valid_from, fact.id), reverse=True))
+
+    def _tell_in_turn(self, facts: Sequence[Fact]) -> None:
+        for place, fact in enumerate(facts):
+            self._raise(fact.memory_id, score.fact(min(place, 1)))
+            self._values.setdefault(fact.id, fact)
+        if facts:
             # Their memories have ended with them, and are to be found.
-            ends = [end for fact in former if (end := self._validity(fact)[1])]
-            start = min(fact.valid_from for fact in former)
+            ends = [end for fact in facts if (end := self._validity(fact)[1])]
+            start = min(fact.valid_from for fact in facts)
             self._found_in = Period(start, max(ends, default=self._during.end))
+
+    def _while(self, meanwhile: While) -> Period | None:
+        """The time for which what a question names was so, the latest where it was so several times."""
+        nodes = [entity for path in meanwhile.paths for entity in self._whom(path)]
+        relations = (meanwhile.relation,) if meanwhile.relation else _TIMES
+        known = facts_of_key(self._log, self._user_id, nodes, relations) if nodes else []
+        spans = sorted(
+            (
+                self._validity(fact)
+                for fact in known
+                if fact.holds and not self._is_unknown(fact) and _is_named(fact, meanwhile.words)
+            ),
+            key=lambda span: span[0] or self._during.end,
+        )
+        if not spans:
+            return None
+        begin, end = spans.pop()
+        while spans and (spans[-1][1] is None or (begin and spans[-1][1] >= begin)):
+            begin = spans.pop()[0]
+        return Period(begin or self._during.start, end - _MOMENT if end else self._during.end)
 
     def _former(self, known: Sequence[Fact]) -> list[Fact]:
         before = self._asked.before
@@ -286,8 +342,14 @@ class _Recall:
         return self._known_validity.get(fact.id, (fact.valid_from, fact.invalid_at))
 
 
-def as_told(fact: Fact) -> KnownFact:
-    """A fact in the form that answers have."""
-    return KnownFact(
-        fact.subject, fact.relation, fact.label, fact.object, fact.valid_from, fact.memory_id, fact.invalid_at
-    )
+def _is_named(fact: Fact, words: Collection[str]) -> bool:
+    """Whether a question names what a fact says: a place by all of its name, a person by one of theirs."""
+    names = set(map(fold, _NAMES.findall(fact.object))) or set(fold(fact.object).split()[:1])
+    return bool(names.intersection(words) if RELATIONS[fact.relation].is_role else names and names.issubset(words))
+
+
+def told_as(fact: Fact, former: Mapping[str, Validity]) -> KnownFact:
+    """A fact in the form that answers have, with the time in which it held by what was known then."""
+    begin, end = former.get(fact.id, (fact.valid_from, fact.invalid_at))
+    since = begin or fact.valid_from
+    return KnownFact(fact.subject, fact.relation, fact.label, fact.object, since, fact.memory_id, end)

@@ -136,7 +136,8 @@ class FieldChange:
 class Updated:
     """A correction: the memory with the text that it has now, what has changed, and under which change id.
 
-    `reason` says why nothing has changed, or what else there is to know.
+    `also` tells what it ended of other memories, or brought back, one line each; `reason` says why nothing has changed,
+    or what else there is to know.
     """
 
     id: str
@@ -145,6 +146,7 @@ class Updated:
     changes: tuple[FieldChange, ...] = ()
     n_facts_withdrawn: int = 0
     reason: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ BM25_B = 0.75
 ENTITY_WEIGHT = 0.5
 ENTITY_SPREAD = 0.001
 FACT_DECAY = 0.4
+OTHER_LABEL = 0.5
 WALK_STRENGTH = 0.2
 # Ratings: how soon they fade, how many in a row count, how far they move importance, and after how many half of that.
 RATING_HALF_LIFE_DAYS = 90.0
@@ -89,6 +90,18 @@ def fact(hops: int) -> float:
     (1.0, 0.4)
     """
     return float(FACT_DECAY**hops)
+
+
+def of_label(*, is_meant: bool) -> float:
+    """Factor in {0.5, 1} of a fact that a question asks for by its relation: less where it has another label.
+
+    Of "my phone number" the one without a label is meant, and "my work phone" counts half. Source: our own; it lies
+    above `FACT_DECAY`, as what is asked for in part says more than what leads there.
+
+    >>> of_label(is_meant=True), of_label(is_meant=False)
+    (1.0, 0.5)
+    """
+    return 1.0 if is_meant else OTHER_LABEL
 
 
 def walked(hops: int) -> float:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from .embedder import Embedder
 from .errors import ConflictError, McpMemoryError, ModelUnavailableError, StorageError
 from .index import Mask, Rows, UserIndex
 from .knowledge import facts_of_memories, former_validity
-from .recall import as_told, recall
-from .records import SEARCHABLE, Memory
+from .recall import Recalled, recall, told_as
+from .records import SEARCHABLE, Memory, Validity
 from .rewrite import Rewriting
 from .schema import to_micros
 from .score import Floats
@@ -48,17 +48,16 @@ def search(
     query, lag = _with_vectors(query, index, embedder, stores)
     rewriting = rewritten()
     reworded = _reworded(query, rewriting.queries, index, embedder)
-    former = former_validity(stores.log, selection.owner.user_id, selection.known_at) if selection.known_at else {}
-    recalled = recall(query.text, query.names, selection, former, stores)
+    bounds = bounds_of(query, selection, stores)
+    selection, former, recalled = bounds.selection, bounds.former, bounds.recalled
     if recalled.period:
-        selection = replace(selection, during=(recalled.period.start, recalled.period.end))
         query = candidates.without_dates(query, recalled.period)
     with_metadata = (
         stores.log.ids_with_metadata(selection.owner.user_id, selection.filters) if selection.filters.metadata else None
     )
     weights = settings.relevance_weights
     with index.lock:
-        scope = _scope_weight(index, selection, settings.scope_weights)
+        scope = scope_weight(index, selection, settings.scope_weights)
         eligible = index.select(selection, with_metadata, former) & (scope > 0)
         eligible[[index.row_of[memory_id] for memory_id in recalled.later if memory_id in index.row_of]] = False
         evidence = [candidates.gather(each, index, eligible, weights, recalled) for each in (query, *reworded)]
@@ -79,10 +78,10 @@ def search(
     scores = fuse.score(relevance, importance, recency, settings.score_weights)
     best = _best(scores, relevance, blended.eligible, top_k, threshold)
     found = stores.log.get_memories([ids[row] for row in best])
-    outdated = _outdated(found, selection, stores)
+    outdated = _outdated(found, bounds, stores)
     hits = tuple(
         Hit(
-            memory=found[ids[row]],
+            memory=_as_known(found[ids[row]], former),
             score=float(scores[row]),
             relevance=float(relevance[row]),
             signals=blended.signals(row, float(importance[row]), float(recency[row])),
@@ -94,21 +93,59 @@ def search(
         if ids[row] in found and found[ids[row]].state in SEARCHABLE
     )
     result = _above_floor(hits, relevance, blended.eligible, settings.floor)
-    shown = {hit.memory.id for hit in result.hits}
-    result = replace(result, facts=tuple(fact for fact in recalled.values if fact.memory_id in shown))
+    shown = {hit.memory.id: hit.memory for hit in result.hits}
+    facts = tuple(_lasting(fact, shown[fact.memory_id]) for fact in recalled.values if fact.memory_id in shown)
+    result = replace(result, facts=facts)
     return _report(replace(result, rewritten=rewriting.queries), lag, rewriting, index)
 
 
-def _outdated(found: Mapping[str, Memory], selection: Selection, stores: Stores) -> dict[str, tuple[KnownFact, ...]]:
-    """What of memories that hold had ended by the time asked about, by id: they say more than that."""
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a search may see: the selection with the time that the question names, and what the facts say to it.
+
+    `former` gives the validity by id that rows had at `known_at` where it has changed since.
+    """
+
+    selection: Selection
+    former: Mapping[str, Validity]
+    recalled: Recalled
+
+
+def bounds_of(query: candidates.Query, selection: Selection, stores: Stores) -> Bounds:
+    """The bounds of a search for a question that has been read."""
+    former = former_validity(stores.log, selection.owner.user_id, selection.known_at) if selection.known_at else {}
+    recalled = recall(query.text, query.names, selection, former, stores)
+    if recalled.period:
+        selection = replace(selection, during=(recalled.period.start, recalled.period.end))
+    return Bounds(selection, former, recalled)
+
+
+def _as_known(memory: Memory, former: Mapping[str, Validity]) -> Memory:
+    """A memory with the time in which it held by what was known then."""
+    begin, end = former.get(memory.id, (memory.valid_from, memory.invalid_at))
+    return replace(memory, valid_from=begin, invalid_at=end)
+
+
+def _lasting(fact: KnownFact, memory: Memory) -> KnownFact:
+    """A fact that ends with its memory at the latest."""
+    ends = [end for end in (fact.until, memory.expires_at) if end]
+    return replace(fact, until=min(ends, default=None))
+
+
+def _outdated(found: Mapping[str, Memory], bounds: Bounds, stores: Stores) -> dict[str, tuple[KnownFact, ...]]:
+    """What of memories that hold had ended by the time asked about, by what was known then: they say more than that."""
+    selection, former = bounds.selection, bounds.former
     moment = selection.as_of or selection.now
-    holding = [identifier for identifier, memory in found.items() if memory.state != "invalid"]
-    return {
-        identifier: tuple(
-            as_told(fact) for fact in facts if fact.holds and fact.invalid_at is not None and fact.invalid_at <= moment
-        )
-        for identifier, facts in facts_of_memories(stores.log, holding).items()
-    }
+    holding = [
+        identifier
+        for identifier, memory in found.items()
+        if (end := _as_known(memory, former).invalid_at) is None or end > moment
+    ]
+    outdated = {}
+    for identifier, facts in facts_of_memories(stores.log, holding).items():
+        told = [told_as(fact, former) for fact in facts if fact.holds]
+        outdated[identifier] = tuple(fact for fact in told if fact.until is not None and fact.until <= moment)
+    return outdated
 
 
 def _with_vectors(
@@ -148,8 +185,11 @@ def _reason(exc: McpMemoryError) -> str:
     return f"{exc.message} ({exc.hint})"
 
 
-def _scope_weight(index: UserIndex, selection: Selection, weights: fuse.ScopeWeights) -> Floats:
-    """What each row counts by whose it is; all the same where the search has chosen a scope."""
+def scope_weight(index: UserIndex, selection: Selection, weights: fuse.ScopeWeights) -> Floats:
+    """What each row counts by whose it is; all the same where the search has chosen a scope.
+
+    Call it with the index's lock held.
+    """
     if selection.scope != "all":
         return np.ones(len(index), dtype=np.float32)
     is_own = index.is_of_agent(selection.owner.agent_id)

@@ -23,6 +23,9 @@ from .timeline import Run, Stage, ends_of, runs_of, same_value
 from .vocabulary import OTHER, RELATIONS
 from .whose import Referents
 
+# Of what was not kept as facts so many values are told.
+_N_TOLD = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -46,6 +49,7 @@ class _Work:
     memories: dict[str, Memory] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     met_at: dict[str, set[datetime]] = field(default_factory=lambda: defaultdict(set))
+    left_out: dict[str, list[Fact]] = field(default_factory=dict)
 
     def put(self, fact: Fact) -> None:
         self.facts[fact.id] = self.changed[fact.id] = fact
@@ -133,6 +137,8 @@ def _surest(
                 n_brought += 1
                 held[memory.id] += 1
                 yield fact
+            else:
+                work.left_out.setdefault(memory.id, []).append(fact)
 
 
 def _facts(claim: Claim, memory: Memory, names: Referents, work: _Work) -> Iterator[Fact]:
@@ -374,6 +380,9 @@ def _outcome(work: _Work, admitted: Admitted, places: Mapping[str, int]) -> Sett
         # What a comparison has ended has its receipt.
         if memory.state == "invalid" and admitted.memories[place].state != "invalid":
             receipts[place] = _late(receipts[place], memory, work)
+    for memory_id, left_out in work.left_out.items():
+        place = places[memory_id]
+        receipts[place] = _with_left_out(receipts[place], left_out, work.stores.settings.facts_per_memory)
     return Settled(replace(admitted, memories=rows, receipts=tuple(receipts)), known, tuple(work.changed.values()))
 
 
@@ -400,4 +409,14 @@ def _late(receipt: Receipt, memory: Memory, work: _Work) -> Receipt:
     by = work.memories.get(by_id) or work.stores.log.get_memories([by_id]).get(by_id)
     until = memory.invalid_at.date().isoformat() if memory.invalid_at else ""
     told = f"held until {until}, when this took its place: {by.text}" if by else f"held until {until}"
+    return replace(receipt, reason=f"{receipt.reason}; {told}" if receipt.reason else told)
+
+
+def _with_left_out(receipt: Receipt, left_out: Sequence[Fact], most: int) -> Receipt:
+    """The receipt of what says more than may become facts; 0 facts is what somebody has chosen."""
+    values = list(dict.fromkeys(fact.object for fact in left_out if fact.object))
+    if not most or not values:
+        return receipt
+    told = ", ".join(values[:_N_TOLD]) + (f" and {len(values) - _N_TOLD} more" if len(values) > _N_TOLD else "")
+    told = f"found by their words only, beyond {most} facts (MCP_MEMORY_FACTS_PER_MEMORY): {told}"
     return replace(receipt, reason=f"{receipt.reason}; {told}" if receipt.reason else told)

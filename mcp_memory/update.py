@@ -27,6 +27,10 @@ from .trail import TOLD_FIELDS, links_of
 
 NOTHING_DIFFERS = "that is what it says already; nothing was changed"
 KEPT_FROM_READING = "it waited for a language model and is kept as it is now"
+# Whether what is told of another memory holds now.
+_ENDS = {False: "no longer so", True: "so again"}
+# So much is told of what a correction does to others.
+_MAX_TOLD, _N_CHARS = 5, 100
 
 
 def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Stores) -> Updated:
@@ -98,13 +102,14 @@ def update(memory_id: str, given: Mapping[str, Any], owner: Owner, stores: Store
             aliases=tuple(names.aliases),
             facts=facts,
         )
+        also = _also(known, facts, memory.id, stores)
         vectors = kept_vectors(known if is_reworded else (memory, *known), stores)
         vectors |= embedded.memories if is_reworded else {}
         of_names = {e.id: embedded.names[e.name] for e in change.entities if e.name in embedded.names}
         commit(change, stores, vectors, of_names)
     notes = [KEPT_FROM_READING] if memory.state == "raw" else []
     notes += [f"not yet findable by meaning: {embedded.lag}"] if embedded.lag else []
-    return Updated(new.id, new.text, change_id, differences(memory, new), len(withdrawn), "; ".join(notes))
+    return Updated(new.id, new.text, change_id, differences(memory, new), len(withdrawn), "; ".join(notes), also)
 
 
 def differences(before: Memory, after: Memory) -> tuple[FieldChange, ...]:
@@ -113,6 +118,28 @@ def differences(before: Memory, after: Memory) -> tuple[FieldChange, ...]:
     return tuple(
         FieldChange(name, rows[0][name], rows[1][name]) for name in TOLD_FIELDS if rows[0][name] != rows[1][name]
     )
+
+
+def _also(known: Sequence[Memory], facts: Sequence[Fact], corrected_id: str, stores: Stores) -> tuple[str, ...]:
+    """What a correction ends of other memories, or brings back; call it before that is written."""
+    before = stores.log.get_memories([memory.id for memory in known])
+    told, whole = [], set()
+    for memory in known:
+        if (memory.state == "invalid") != (before[memory.id].state == "invalid"):
+            whole.add(memory.id)
+            told.append(f"{_ENDS[memory.state != 'invalid']}: [{memory.id}] {_clipped(memory.text)}")
+    others = {fact.memory_id for fact in facts} - whole - {corrected_id}
+    was = {fact.id: fact for of_one in facts_of_memories(stores.log, sorted(others)).values() for fact in of_one}
+    for fact in facts:
+        former = was.get(fact.id)
+        if former and fact.holds and (former.invalid_at is None) != (fact.invalid_at is None):
+            what = (fact.label or fact.relation).replace("_", " ")
+            told.append(f"{_ENDS[fact.invalid_at is None]} in [{fact.memory_id}], which stays: {what} {fact.object}")
+    return tuple(told if len(told) <= _MAX_TOLD else [*told[:_MAX_TOLD], f"and {len(told) - _MAX_TOLD} more"])
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _N_CHARS else f"{text[:_N_CHARS]} …"
 
 
 def _find(memory_id: str, owner: Owner, stores: Stores) -> Memory:

@@ -12,7 +12,7 @@ import pytest
 
 from mcp_memory import cli
 from mcp_memory.settings import PREFIX, Settings
-from mcp_memory.tools import FULL
+from mcp_memory.tools import DEFAULT, FULL
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -60,6 +60,12 @@ def test_every_tool_argument_command_and_setting_is_documented() -> None:
     for setting in Settings.model_fields:
         name = setting.upper()
         assert f"`{PREFIX}{name}`" in README or f"`_{name}`" in README, name
+
+
+def test_the_readme_counts_the_further_tools_right() -> None:
+    words = ("five", "six", "seven", "eight", "nine")
+    n_further = len(FULL) - len(DEFAULT)
+    assert f"and {words[n_further - 5]} more if you want it to" in README
 
 
 def test_the_documented_defaults_are_the_real_ones() -> None:

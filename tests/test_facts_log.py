@@ -156,6 +156,20 @@ def test_what_several_messages_of_one_add_claim_becomes_only_so_many_facts_toget
     assert len(facts_of_memories(memory.stores.log, [receipt.id])[receipt.id]) == 1
 
 
+def test_the_receipt_names_what_was_not_kept_as_a_fact(open_memory: Opener) -> None:
+    memory = open_memory(facts_per_memory=2)
+    told = ("I speak German and Polish", "I live in Berlin")
+    first, second = memory.add(messages=[{"content": text} for text in told], infer=False).results
+    assert first.reason == ""
+    assert second.reason == "found by their words only, beyond 2 facts (MCP_MEMORY_FACTS_PER_MEMORY): Berlin"
+    assert [hit.memory.text for hit in memory.search("where do I live?").hits][0] == "I live in Berlin"
+    memory.close()
+    # Who wants none is not told of each.
+    memory = open_memory(facts_per_memory=0, user_id="nobody")
+    [receipt] = memory.add("I live in Berlin", infer=False).results
+    assert receipt.reason == ""
+
+
 def test_a_memory_that_others_are_merged_into_holds_no_more_facts_for_it(
     open_memory: Opener, server: OllamaServer
 ) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from mcp_memory.pack import (
     search_payload,
 )
 from mcp_memory.records import AddResult, DeleteResult, Memory, Receipt
-from mcp_memory.search_records import Hit, SearchResult, Signals
+from mcp_memory.search_records import Hit, KnownFact, SearchResult, Signals
 from tests.builders import a_memory
 
 MARCH = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -94,6 +94,16 @@ def test_explain_adds_the_other_words_searched_for_and_what_raised_a_hit() -> No
     lean = search_payload(result, explain=False)
     assert "rewritten" not in lean
     assert "raised_by" not in lean["memories"][0]
+
+
+def test_a_value_that_ends_says_until_when() -> None:
+    phone = KnownFact("the user", "phone", "", "0151 1111111", MARCH, "01kq8z3m5v2w")
+    lasting = SearchResult((), facts=(phone,))
+    over = SearchResult((), facts=(replace(phone, until=MARCH + timedelta(days=30)),))
+    assert "until" not in search_payload(lasting, explain=False)["facts"][0]
+    assert search_payload(over, explain=False)["facts"][0]["until"] == "2026-04-08"
+    [line] = search_lines(over).split("\n")
+    assert line == 'the user, phone: "0151 1111111" (since 2026-03-09 until 2026-04-08, [01kq8z3m5v2w])'
 
 
 def test_an_empty_answer_says_how_close_the_closest_was() -> None:

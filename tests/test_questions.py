@@ -120,6 +120,58 @@ def test_a_question_for_what_is_so(question: str) -> None:
     assert read_question(question).before is None
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who was my boss when I lived in Berlin?",
+        "wer war mein Chef, als ich in Berlin wohnte?",
+        "wer ist mein Chef gewesen, als ich in Berlin gewohnt habe?",
+        "¿quién era mi jefe cuando vivía en Berlin?",
+        "qui était mon chef quand j'habitais à Berlin ?",
+        "chi era il mio capo quando abitavo a Berlin?",
+    ],
+)
+def test_a_question_for_what_was_so_meanwhile(question: str) -> None:
+    asked = read_question(question)
+    assert asked.meanwhile is not None
+    assert "berlin" in asked.meanwhile.words
+    assert [phrase.key for phrase in asked.meanwhile.paths] == [USER]
+    assert [(phrase.key, relation) for phrase, relation in asked.of] == [(USER, "boss")]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what is the locker code that I got when I joined?",
+        "who is my boss when I travel?",
+        "when did I live in Berlin?",
+        "when was my sister born?",
+        "wann bin ich geboren?",
+        "wer ist größer als mein Chef war?",
+        "¿cuándo nació mi hermana?",
+        "quand est née ma sœur ?",
+        "quando è nata mia sorella?",
+    ],
+)
+def test_a_when_that_tells_no_other_time(question: str) -> None:
+    assert read_question(question).meanwhile is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how long have I lived in Lisbon?",
+        "since when have I worked at Acme?",
+        "what have I been reading?",
+        "wie lange habe ich in Lissabon gewohnt?",
+        "combien de temps ai-je habité à Lisbonne ?",
+        "where do I live?",
+    ],
+)
+def test_a_perfect_that_asks_for_no_list(question: str) -> None:
+    assert not read_question(question).is_ever
+
+
 def test_a_verb_that_opened_a_statement_is_no_name_in_a_question() -> None:
     [(whose, relation)] = read_question("dove abito?", [("abito", "abito")]).of
     assert (whose.key, relation) == (USER, "lives_in")
@@ -246,9 +298,9 @@ def test_a_time_to_come_is_meant_where_its_year_is_written() -> None:
     assert named("on 29 February 2028") == ("2028-02-29", "2028-02-29")
 
 
-def test_a_day_of_this_year_that_is_yet_to_come_was_last_year_also_where_that_had_none() -> None:
+def test_a_day_of_this_year_that_is_yet_to_come_was_in_the_last_year_that_had_it() -> None:
     assert named("what did I do on 24 December?") == ("2025-12-24", "2025-12-24")
-    assert named("what did I do on 29 February?", datetime(2027, 2, 1, tzinfo=UTC)) is None
+    assert named("what did I do on 29 February?", datetime(2027, 2, 1, tzinfo=UTC)) == ("2024-02-29", "2024-02-29")
 
 
 def test_a_span_meets_what_held_at_some_time_of_it() -> None:

@@ -156,6 +156,128 @@ def test_what_was_before_comes_latest_first_and_what_came_after_is_no_answer(fol
         assert values(memory, question) == [], question
 
 
+@pytest.fixture(scope="module")
+def moved(folder: SharedFolder) -> LocalMemory:
+    """Somebody whose home, boss, employer and number have changed, and whose sister has moved."""
+    memory = folder.somebody()
+    folder.clock.now = folder.clock.now.replace(year=2026, month=11)
+    folder.tell(
+        memory, ("I live in Berlin", MONDAY), ("I work at Acme", MONDAY), ("My boss is Eva", MONDAY),
+        ("My phone number is 0151 1111111", MONDAY), ("My sister lives in Graz", MONDAY),
+        ("I moved to Lisbon", "2026-05-05"), ("My phone number is 0151 2222222", "2026-05-05"),
+        ("My boss is Tom", "2026-05-05"), ("My sister lives in Porto", "2026-06-05"),
+        ("I work at Fenwick now", "2026-07-05"), ("My boss is Uwe", "2026-09-05"),
+    )  # fmt: skip
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("who was my boss when I lived in Berlin?", ["Eva"]),
+        ("When I lived in Berlin, who was my boss?", ["Eva"]),
+        ("wer war mein Chef, als ich in Berlin wohnte?", ["Eva"]),
+        ("¿quién era mi jefe cuando vivía en Berlín?", ["Eva"]),
+        ("qui était mon chef quand j'habitais à Berlin ?", ["Eva"]),
+        ("chi era il mio capo quando abitavo a Berlin?", ["Eva"]),
+        ("where did I live while I worked at Acme?", ["Lisbon", "Berlin"]),
+        ("where did I live when Tom was my boss?", ["Lisbon"]),
+        ("what was my phone number when my sister lived in Graz?", ["0151 2222222", "0151 1111111"]),
+        # Of when that was nothing is known: what is so now is no answer.
+        ("who was my boss when I lived in Porto?", []),
+        ("who was my boss when I was a child?", []),
+        # No time is told by these.
+        ("who is my boss when I travel?", ["Uwe"]),
+    ],
+)
+def test_what_was_so_while_something_else_was(moved: LocalMemory, question: str, expected: list[str]) -> None:
+    assert values(moved, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("where have I lived?", ["Lisbon", "Berlin"]),
+        ("which cities have I lived in so far?", ["Lisbon", "Berlin"]),
+        ("wo habe ich schon überall gewohnt?", ["Lisbon", "Berlin"]),
+        ("¿dónde he vivido?", ["Lisbon", "Berlin"]),
+        ("où ai-je habité ?", ["Lisbon", "Berlin"]),
+        ("dove ho vissuto?", ["Lisbon", "Berlin"]),
+        ("where has my sister lived?", ["Porto", "Graz"]),
+        ("which phone numbers have I had?", ["0151 2222222", "0151 1111111"]),
+        ("welche Telefonnummern hatte ich schon?", ["0151 2222222", "0151 1111111"]),
+        ("¿qué números de teléfono he tenido?", ["0151 2222222", "0151 1111111"]),
+        ("quels numéros de téléphone ai-je eus ?", ["0151 2222222", "0151 1111111"]),
+        ("quali numeri di telefono ho avuto?", ["0151 2222222", "0151 1111111"]),
+        ("who have been my bosses?", ["Uwe", "Tom", "Eva"]),
+        ("who has been my boss?", ["Uwe", "Tom", "Eva"]),
+        # What lasts, and a time that is named, is asked about as before.
+        ("how long have I lived in Lisbon?", ["Lisbon"]),
+        ("wo habe ich im März gewohnt?", ["Berlin"]),
+        ("where do I live?", ["Lisbon"]),
+    ],
+)
+def test_the_perfect_asks_for_all_that_ever_was_newest_first(
+    moved: LocalMemory, question: str, expected: list[str]
+) -> None:
+    assert values(moved, question) == expected
+
+
+def test_a_value_that_has_ended_or_is_to_end_is_told_with_its_end(moved: LocalMemory, folder: SharedFolder) -> None:
+    [number] = moved.search("what was my phone number in February?").facts
+    assert (number.value, str(number.until)[:10]) == ("0151 1111111", "2026-05-05")
+    [number] = moved.search("what is my phone number?").facts
+    assert number.until is None
+    memory = folder.somebody()
+    memory.add("My hotel is Lumen", infer=False, observed_at="2026-10-30", expires_at="2027-01-02")
+    [hotel] = memory.search("what is my hotel?").facts
+    assert (hotel.value, str(hotel.until)[:10]) == ("Lumen", "2027-01-02")
+
+
+def test_what_was_not_yet_known_to_have_ended_is_not_told_as_ended(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.clock.now = folder.clock.now.replace(year=2026, month=6)
+    folder.tell(memory, ("I live in Berlin and I collect stamps of the harbour", MONDAY))
+    known = folder.clock()
+    folder.clock.advance(days=30)
+    folder.tell(memory, ("I moved to Lisbon", "2026-05-05"))
+    then = memory.search("where do I live?", known_at=known)
+    assert [(fact.value, fact.until) for fact in then.facts] == [("Berlin", None)]
+    assert [(hit.outdated, hit.memory.invalid_at) for hit in then.hits] == [((), None)]
+    now = {hit.memory.text[:9]: hit.outdated for hit in memory.search("where do I live?").hits}
+    assert [fact.value for fact in now["I live in"]] == ["Berlin"]
+
+
+def test_a_memory_that_has_ended_has_its_end_only_where_that_was_known(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.clock.now = folder.clock.now.replace(year=2026, month=8)
+    folder.tell(memory, ("I live in Berlin", MONDAY))
+    known = folder.clock()
+    folder.clock.advance(days=30)
+    folder.tell(memory, ("I moved to Lisbon", "2026-05-05"))
+    [hit] = memory.search("where do I live?", known_at=known).hits
+    assert (hit.memory.text, hit.memory.invalid_at) == ("I live in Berlin", None)
+
+
+@pytest.mark.parametrize(
+    ("statement", "question", "value"),
+    [
+        ("My shoe size is 43", "What is my shoe size?", "43"),
+        ("My shoe size is 43", "what shoe size do I have?", "43"),
+        ("My license plate is B-XY 123", "What is my licence plate?", "B-XY 123"),
+        ("My licence plate is B-XY 123", "What's my License Plate number?", "B-XY 123"),
+        ("My locker code is 4711", "What is my locker code?", "4711"),
+        ("My locker code is 4711", "What is the code of my locker?", "4711"),
+        ("My locker code is 4711", "what's the code for my locker?", "4711"),
+    ],
+)
+def test_a_label_of_two_words_is_asked_for_by_them(
+    folder: SharedFolder, statement: str, question: str, value: str
+) -> None:
+    memory = told(folder, statement, "My locker is on the second floor", "Tom's shoe size is 41")
+    assert values(memory, question) == [value]
+
+
 def test_the_year_that_a_question_asks_about_is_not_asked_for_to_the_letter(folder: SharedFolder) -> None:
     memory = folder.somebody()
     folder.clock.now = folder.clock.now.replace(year=2026, month=11)

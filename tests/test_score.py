@@ -105,6 +105,11 @@ def test_exact_is_the_share_of_literals_found() -> None:
     assert (score.exact(1, 4), score.exact(4, 4), score.exact(0, 0)) == (0.25, 1.0, 0.0)
 
 
+def test_another_label_counts_half_and_more_than_a_step_of_the_way() -> None:
+    assert score.of_label(is_meant=True) == score.fact(0) == 1.0
+    assert score.of_label(is_meant=False) == 0.5 > score.fact(1)
+
+
 def test_recency_halves_with_each_half_life() -> None:
     # Half-life 30 days: new 1, 30 days 1/2, 60 days 1/4; tomorrow counts as new.
     assert score.recency(floats(0, 30, 60, -1), 30.0).tolist() == [1.0, 0.5, 0.25, 1.0]

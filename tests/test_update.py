@@ -8,6 +8,7 @@ import pytest
 from mcp_memory.errors import InvalidInputError, ModelUnavailableError, NotFoundError
 from mcp_memory.knowledge import facts_of_memories, facts_of_types, get_profile, save_profile
 from mcp_memory.memory import LocalMemory
+from mcp_memory.pack_changes import update_lines, update_payload
 from mcp_memory.records import BY_HAND, Profile
 from mcp_memory.relate import outranks
 from tests.builders import a_memory
@@ -87,6 +88,26 @@ def test_what_is_made_to_expire_lets_what_it_had_ended_hold_again(memory: LocalM
     assert lives_in(memory) == ["Berlin"]
     memory.settle()
     assert memory.verify().differences == ()
+
+
+def test_what_a_correction_ends_and_brings_back_elsewhere_is_told(memory: LocalMemory) -> None:
+    berlin = add(memory, "I live in Berlin", observed_at="2026-01-05")
+    stamps = add(memory, "My bank is Sparkasse and I collect stamps of the harbour", observed_at="2026-01-05")
+    lisbon = moved(memory, "I moved to Lisbon", observed_at="2026-05-09")
+    changed = memory.update(lisbon, text="My bank is Fortuneo")
+    assert changed.also == (
+        f"so again: [{berlin}] I live in Berlin",
+        f"no longer so in [{stamps}], which stays: bank Sparkasse",
+    )
+    assert update_payload(changed)["also"] == list(changed.also)
+    assert "so again" in update_lines(changed)
+    back = memory.update(lisbon, text="I moved to Porto")
+    assert back.also == (
+        f"no longer so: [{berlin}] I live in Berlin",
+        f"so again in [{stamps}], which stays: bank Sparkasse",
+    )
+    assert memory.update(lisbon, importance=0.9).also == ()
+    assert "also" not in update_payload(memory.update(lisbon, importance=0.8))
 
 
 def test_what_no_longer_expires_ends_what_was_so_before(memory: LocalMemory, clock: Clock) -> None:
