@@ -23,6 +23,7 @@ from .records import Fact, Validity
 from .search_records import KnownFact, Selection
 from .stores import Stores
 from .text import fold
+from .timeline import same_value
 from .vocabulary import KNOWN_AS, OTHER, RELATIONS
 from .whose import Referents
 
@@ -130,10 +131,29 @@ class _Recall:
         most = MAX_EVER if self._asks_of_all else MAX_VALUES
         return Recalled(
             {memory_id: strength for memory_id, strength in self._strengths.items() if strength > 0},
-            tuple(told_as(fact, self._known_validity) for fact in list(self._values.values())[:most]),
+            tuple(told_as(fact, self._known_validity) for fact in self._once()[:most]),
             self._found_in,
             frozenset(self._later),
         )
+
+    def _once(self) -> list[Fact]:
+        """The values, each told once for a time, in its most exact words: several memories may say it."""
+        kept: list[Fact] = []
+        for fact in self._values.values():
+            place = next((place for place, other in enumerate(kept) if self._is_same(fact, other)), None)
+            if place is None:
+                kept.append(fact)
+            elif len(fact.object) > len(kept[place].object):
+                kept[place] = fact
+        return kept
+
+    def _is_same(self, one: Fact, other: Fact) -> bool:
+        keys = {(fact.subject_id, fact.relation, fact.label) for fact in (one, other)}
+        if len(keys) > 1 or not same_value(one.object_key, other.object_key):
+            return False
+        first, second = sorted((one, other), key=lambda fact: fact.valid_from)
+        end = self._validity(first)[1]
+        return end is None or second.valid_from < end
 
     # Whom a phrase means
 

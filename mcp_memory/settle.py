@@ -15,16 +15,14 @@ from .claims import began_before, begun_in, claims_of_memory
 from .countries import area_of
 from .fact_keys import facts_of_key
 from .knowledge import facts_of_memories, sightings_of
-from .records import ENDED_WITH_MEMORY, Claim, Fact, Memory, Receipt, Sighting, State
+from .receipts import late, replacing, replacing_in_part, with_left_out
+from .records import ENDED_WITH_MEMORY, Claim, Fact, Memory, Sighting, State
 from .resolve import Resolution
 from .sift import sentences
 from .stores import Stores
 from .timeline import Run, Stage, ends_of, runs_of, same_value
 from .vocabulary import OTHER, RELATIONS
 from .whose import Referents
-
-# Of what was not kept as facts so many values are told.
-_N_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,17 @@ class _Work:
 
     def put(self, fact: Fact) -> None:
         self.facts[fact.id] = self.changed[fact.id] = fact
+
+    def is_over(self, fact: Fact) -> bool:
+        """Whether what was so has ended by now, and is not so again."""
+        has_ended = fact.holds and fact.invalid_at is not None and fact.invalid_at <= self.now
+        same = (fact.memory_id, fact.subject_id, fact.relation, fact.object_key)
+        return has_ended and not any(
+            other.holds
+            and other.closed_at is None
+            and (other.memory_id, other.subject_id, other.relation, other.object_key) == same
+            for other in self.facts.values()
+        )
 
     def change(self, before: Memory, after: Memory) -> None:
         if after != before:
@@ -369,54 +378,19 @@ def _outcome(work: _Work, admitted: Admitted, places: Mapping[str, int]) -> Sett
     for memory in known:
         place = places.get(memory.superseded_by)
         if place is not None and memory.state == "invalid":
-            receipts[place] = _replacing(receipts[place], memory)
+            receipts[place] = replacing(receipts[place], memory)
     for fact in work.changed.values():
         by = work.facts.get(fact.ended_by)
         place = places.get(by.memory_id) if by else None
-        is_over = fact.holds and fact.invalid_at is not None and fact.invalid_at <= work.now
-        if place is not None and is_over and work.memories[fact.memory_id].state != "invalid":
-            receipts[place] = _replacing_in_part(receipts[place], fact)
+        if place is not None and work.is_over(fact) and work.memories[fact.memory_id].state != "invalid":
+            receipts[place] = replacing_in_part(receipts[place], fact)
     for place, memory in rows.items():
         # What a comparison has ended has its receipt.
         if memory.state == "invalid" and admitted.memories[place].state != "invalid":
-            receipts[place] = _late(receipts[place], memory, work)
+            by_id = memory.superseded_by
+            by_memory = work.memories.get(by_id) or work.stores.log.get_memories([by_id]).get(by_id)
+            receipts[place] = late(receipts[place], memory, by_memory)
     for memory_id, left_out in work.left_out.items():
         place = places[memory_id]
-        receipts[place] = _with_left_out(receipts[place], left_out, work.stores.settings.facts_per_memory)
+        receipts[place] = with_left_out(receipts[place], left_out, work.stores.settings.facts_per_memory)
     return Settled(replace(admitted, memories=rows, receipts=tuple(receipts)), known, tuple(work.changed.values()))
-
-
-def _replacing(receipt: Receipt, ended: Memory) -> Receipt:
-    if receipt.replaced_id == ended.id:
-        return receipt
-    if receipt.status == "replaced":
-        return replace(receipt, reason=f"{receipt.reason}; and {ended.id}: {ended.text}")
-    if receipt.status in ("queued", "merged"):
-        return replace(receipt, replaced_id=ended.id, reason=f"{receipt.reason}; no longer so: {ended.text}")
-    return replace(receipt, status="replaced", replaced_id=ended.id, reason=f"no longer so: {ended.text}")
-
-
-def _replacing_in_part(receipt: Receipt, fact: Fact) -> Receipt:
-    """The receipt of what ended one thing that a memory says, while it says more and stays."""
-    what = (fact.label or fact.relation).replace("_", " ")
-    told = f"no longer so in {fact.memory_id}, which stays: {what} {fact.object}"
-    return replace(receipt, reason=f"{receipt.reason}; {told}" if receipt.reason else told)
-
-
-def _late(receipt: Receipt, memory: Memory, work: _Work) -> Receipt:
-    """The receipt of what had been so, and was over when it arrived."""
-    by_id = memory.superseded_by
-    by = work.memories.get(by_id) or work.stores.log.get_memories([by_id]).get(by_id)
-    until = memory.invalid_at.date().isoformat() if memory.invalid_at else ""
-    told = f"held until {until}, when this took its place: {by.text}" if by else f"held until {until}"
-    return replace(receipt, reason=f"{receipt.reason}; {told}" if receipt.reason else told)
-
-
-def _with_left_out(receipt: Receipt, left_out: Sequence[Fact], most: int) -> Receipt:
-    """The receipt of what says more than may become facts; 0 facts is what somebody has chosen."""
-    values = list(dict.fromkeys(fact.object for fact in left_out if fact.object))
-    if not most or not values:
-        return receipt
-    told = ", ".join(values[:_N_TOLD]) + (f" and {len(values) - _N_TOLD} more" if len(values) > _N_TOLD else "")
-    told = f"found by their words only, beyond {most} facts (MCP_MEMORY_FACTS_PER_MEMORY): {told}"
-    return replace(receipt, reason=f"{receipt.reason}; {told}" if receipt.reason else told)
