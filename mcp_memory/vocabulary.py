@@ -11,7 +11,7 @@ from functools import cache
 import regex
 
 from .records import FactType
-from .relation_words import NOUNS
+from .relation_words import ATTRIBUTES, NOUNS
 from .text import fold, normalise
 
 OTHER = "other"
@@ -131,6 +131,21 @@ def relation_of(word: str, language: str = "") -> Relation | None:
         if name := _by_noun(code).get(key):
             return RELATIONS[name]
     return None
+
+
+def is_attribute(label: str, language: str) -> bool:
+    """Whether a label names what somebody has one of at a time: "shoe size", and not "nephew" or "flight".
+
+    >>> is_attribute("shoe size", "en"), is_attribute("Schuhgröße", "de"), is_attribute("flight", "en")
+    (True, True, False)
+    """
+    heads = [label_key(word, language) for word in ATTRIBUTES.get(language, "").split()]
+    words = label_key(label, language).split()
+    if not words:
+        return False
+    if language == "de":
+        return words[-1].endswith(tuple(heads))
+    return words[-1 if language == "en" else 0] in heads
 
 
 # American spellings and the British ones that stand for both; "meter" and "check" are other words too.
