@@ -40,7 +40,7 @@ from .statement_values import (
 )
 from .tense import speaks_of_plans
 from .text import detect_language, fold
-from .vocabulary import KNOWN_AS, OTHER, RELATIONS, is_attribute, label_key, relation_of
+from .vocabulary import HAS, KNOWN_AS, OTHER, RELATIONS, is_attribute, label_key, relation_of
 
 MAX_STATED = 100
 # A longer text is prose: what stands in it is for the language model.
@@ -288,23 +288,21 @@ def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) 
         # "My wife's name is Ana" tells who she is.
         last, owner = owner.steps[-1], owner.without_last()
     if last.relation == OTHER and not is_attribute(last.label, grammar.language):
-        if not clause.startswith(value.text or " ", match.end()) or not _is_somebody(value.text, grammar):
-            # Of flights and appointments there may be many, one after the other.
+        # Of flights and nephews there may be many.
+        last = _of_several(last.label, value.text, grammar)
+        if last is None:
             return
-        last = Step(KNOWN_AS, last.label)
     if not value.text or _is_spoilt(last, value, clause, grammar):
         return
     how: How = "begins" if phrase.is_new else "is"
     yield _said(owner, last, value.text, how, clause, (start, value.end), grammar)
 
 
-def _is_somebody(words: str, grammar: StatementGrammar) -> bool:
-    return (
-        words[:1].isupper()
-        and words.replace(" ", "").isalpha()
-        and is_name(words, grammar)
-        and is_person(words, grammar)
-    )
+def _of_several(label: str, words: str, grammar: StatementGrammar) -> Step | None:
+    """The relation to somebody or something that the vocabulary has no word for; None to what is neither: "Lehrer"."""
+    if not words.replace(" ", "").isalpha():
+        return Step(HAS, label)
+    return Step(KNOWN_AS, label) if is_name(words, grammar) and is_person(words, grammar) else None
 
 
 def _is_spoilt(step: Step, value: Value, clause: str, grammar: StatementGrammar) -> bool:

@@ -1,6 +1,7 @@
 """The closed vocabulary of facts: which relations there are, what each is of, and whether there is one at a time.
 
-What no relation fits is `other`, with a label in the speaker's words; the audit counts those. Words of people that
+What no relation fits is `other` where there is one at a time ("shoe size"), `known_as` where it is somebody, else `has`,
+with a label in the speaker's words; the audit counts those of `other`. Words of people that
 name a relation are in `relation_words`.
 """
 
@@ -15,6 +16,8 @@ from .relation_words import ATTRIBUTES, NOUNS
 from .text import fold, normalise
 
 OTHER = "other"
+# What no relation fits and of which there may be several: flights, appointments.
+HAS = "has"
 # Somebody of whom only a role outside the vocabulary is known: "my climbing partner".
 KNOWN_AS = "known_as"
 
@@ -98,6 +101,7 @@ RELATIONS: Mapping[str, Relation] = {
         Relation("amount", "amount", is_mostly_single=True, is_labelled=True),
         Relation("happens_at", "time", is_mostly_single=True, is_labelled=True),
         Relation("located_in", "place", is_labelled=True, names_thing=True),
+        Relation(HAS, "other", is_labelled=True),
         Relation(OTHER, "other", is_single=True, is_labelled=True),
     )
 }
