@@ -10,6 +10,14 @@ AND: Mapping[str, str] = {
     "fr": "et|plus|ainsi que|puis|ensuite|après|plus tard|avant",
     "it": "e|ed|più|poi|dopo|in seguito|prima",
 }
+# Before the last one of a list.
+LIST_AND: Mapping[str, str] = {
+    "en": "and|as well as",
+    "de": "und|sowie",
+    "es": "y|e",
+    "fr": "et",
+    "it": "e|ed",
+}
 # What leads to a name: those of one group stand for each other.
 PREPOSITIONS: Mapping[str, tuple[str, ...]] = {
     "en": ("to", "in", "at|for|with|by"),

@@ -24,6 +24,7 @@ from .name_words import (
 )
 from .phrase_grammar import NAME
 from .relation_words import POSSESSIVES
+from .rest_words import LIST_AND
 from .statement_words import (
     ALTERNATIVES,
     BEFORE_TIMES,
@@ -240,7 +241,7 @@ def grammar_of(language: str) -> StatementGrammar:
         list_end=compiled(
             r"\s(?:but|aber|pero|mais|ma|since|because|weil|porque|car|perché|fluently|fließend|allergisch)\b|[;:]"
         ),
-        list_joint=compiled(r"(?:\s*,\s*|\s)(?:and|und|y|et|ed?|as well as|sowie)\s+|\s*,\s*"),
+        list_joint=compiled(rf"(?:\s*,\s*|\s)(?:{LIST_AND[language]})\s+|\s*,\s*"),
         stops=stops,
         no_objects=frozenset(map(fold, f"{words.no_objects} {NOT_THINGS} {_days(language)}".split())),
         not_names=stops

@@ -289,9 +289,10 @@ def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) 
         last, owner = owner.steps[-1], owner.without_last()
     if last.relation == OTHER and not is_attribute(last.label, grammar.language):
         # Of flights and nephews there may be many.
-        last = _of_several(last.label, value.text, grammar)
-        if last is None:
+        several = _of_several(last.label, value.text, grammar)
+        if several is None:
             return
+        last = several
     if not value.text or _is_spoilt(last, value, clause, grammar):
         return
     how: How = "begins" if phrase.is_new else "is"

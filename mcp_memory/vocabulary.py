@@ -1,8 +1,8 @@
 """The closed vocabulary of facts: which relations there are, what each is of, and whether there is one at a time.
 
-What no relation fits is `other` where there is one at a time ("shoe size"), `known_as` where it is somebody, else `has`,
-with a label in the speaker's words; the audit counts those of `other`. Words of people that
-name a relation are in `relation_words`.
+What no relation fits has a label in the speaker's words: it is `other` where there is one at a time ("shoe size"), and
+the audit counts those; `known_as` where it is somebody, else `has`. Words of people that name a relation are in
+`relation_words`.
 """
 
 from collections.abc import Mapping

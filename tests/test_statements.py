@@ -446,6 +446,7 @@ def test_two_values_at_once_of_what_there_is_one_of_are_no_fact_and_say_more() -
         ("I'm allergic to milk, eggs and yeast.", ["milk", "eggs", "yeast"]),
         ("I'm allergic to nuts, yeast.", ["nuts", "yeast"]),
         ("I'm allergic to nuts, sadly.", ["nuts"]),
+        ("I'm allergic to nuts, et cetera.", ["nuts"]),
         ("I'm allergic to nuts and vegan.", ["nuts"]),
         ("I'm allergic to penicillin, bee stings and cats.", ["penicillin", "bee stings", "cats"]),
         ("Ich bin gegen Nüsse allergisch.", ["Nüsse"]),
