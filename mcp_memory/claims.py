@@ -6,6 +6,7 @@ from datetime import datetime
 
 import regex
 
+from .countries import area_of
 from .guards import is_user
 from .mentions import name_key
 from .periods import period_in
@@ -24,7 +25,20 @@ _SINCE = regex.compile(r"(?i)\b(?:since|seit|desde|depuis|dal?|as of|starting)\b
 def claims_of(text: str, language: str, said_at: datetime, speaker: str = "") -> Claims:
     """What a text claims without doubt, as said at a time by the user, or by a speaker with a name."""
     reading = read_statements(text, language)
-    return Claims(tuple(_claim(stated, said_at, speaker) for stated in reading.stated), reading.is_all)
+    claims = tuple(_claim(stated, said_at, speaker) for stated in reading.stated)
+    kept = tuple(claim for claim in claims if not any(_is_beside(claim, other) for other in claims))
+    return Claims(kept, reading.is_all and len(kept) == len(claims))
+
+
+def _is_beside(claim: Claim, other: Claim) -> bool:
+    """Whether a text gives two values at once of what there is one of: "I live in Lisbon. I live in Porto."."""
+    if not (claim.holds and other.holds and RELATIONS[claim.relations[0]].is_single):
+        return False
+    key, another = ((each.subject_key, each.relations, each.label, each.begins_at) for each in (claim, other))
+    words, others = set(claim.object_key.split()), set(other.object_key.split())
+    # A country and a city are one home, a name and the full name are one.
+    is_one = words <= others or others <= words or bool(area_of(claim.object_key)) != bool(area_of(other.object_key))
+    return key == another and not is_one
 
 
 def claims_of_draft(draft: Draft, said_at: datetime) -> Claims:

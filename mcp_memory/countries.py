@@ -1,4 +1,6 @@
-"""Which homes are a whole country or continent: "Germany", "les Pays-Bas", "Europe". The names are those of the CLDR.
+"""Which homes are a whole country or continent ("Germany", "les Pays-Bas", "Europe"), and which words are a language.
+
+The names are those of the CLDR.
 
 States that are one city count as cities. Regions within a country ("Bavaria") are not known here: many of them are
 named as a city is.
@@ -29,6 +31,13 @@ _ALSO: Mapping[str, str] = {
     "PH": "philippines",
     "AE": "emirates/uae/emiraten/émirats",
 }
+# Languages by other names than the CLDR has.
+_ALSO_SPOKEN = (
+    "mandarin/cantonese/farsi/flemish/castilian/tagalog/sign language/british english/american english/kantonesisch"
+    "/hochdeutsch/bairisch/plattdeutsch/gebärdensprache/castellano/mandarín/cantonés/lengua de signos/valenciano/farsi"
+    "/persa/flamand/cantonais/langue des signes/cantonese/mandarino/fiammingo/napoletano/castigliano"
+    "/moldavian/montenegrin"
+)
 
 
 def area_of(key: str) -> str:
@@ -38,6 +47,23 @@ def area_of(key: str) -> str:
     ('DE', '150', '', '')
     """
     return _areas().get(key, "")
+
+
+def is_language(key: str) -> bool:
+    """Whether a name's key is that of a language, in one of the languages that facts are read in.
+
+    >>> is_language("deutsch"), is_language("spagnolo"), is_language("sul serio")
+    (True, True, False)
+    """
+    return key in _tongues()
+
+
+@cache
+def _tongues() -> frozenset[str]:
+    from babel import Locale
+
+    names = [name for language in STATEMENT_WORDS for name in Locale(language).languages.values()]
+    return frozenset(map(name_key, (*names, *_ALSO_SPOKEN.split("/"))))
 
 
 @cache

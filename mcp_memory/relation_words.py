@@ -247,3 +247,18 @@ FORMER: Mapping[str, str] = {
     " dernière",
     "it": "vecchio vecchia ex precedente secondo seconda altro altra primo prima ultimo ultima",
 }
+# Of a label with one of these as its head somebody has one at a time: "shoe size", "Blutgruppe", "número de socio".
+# In German the end of a word is enough.
+ATTRIBUTES: Mapping[str, str] = {
+    "en": "size number plate code unit pin id colour weight height length rent salary wage budget income price rate limit"
+    " group type account iban username handle nickname timezone zone currency quota floor locker room desk seat version"
+    " branch sign score locale registration password bank insurance provider",
+    "de": "größe nummer kennzeichen code pin einheit farbe gewicht miete gehalt lohn budget einkommen preis limit gruppe"
+    " konto iban benutzername spitzname zeitzone währung stockwerk zimmer version passwort bank versicherung anbieter",
+    "es": "talla número matrícula código pin unidad color peso altura estatura alquiler sueldo salario presupuesto"
+    " ingreso precio límite grupo cuenta iban usuario apodo zona moneda piso versión contraseña banco seguro",
+    "fr": "taille pointure numéro plaque code pin unité couleur poids hauteur loyer salaire budget revenu prix limite"
+    " groupe compte iban identifiant surnom fuseau devise immatriculation étage version banque assurance",
+    "it": "taglia numero targa codice pin unità colore peso altezza affitto stipendio budget reddito prezzo limite gruppo"
+    " conto iban soprannome fuso valuta misura piano versione password banca assicurazione",
+}

@@ -19,10 +19,10 @@ class Stated:
     label: str
     object: str
     how: How
-    # The clause that says so.
+    # The words that say so, with those that may tell since when.
     words: str
-    # Whether the clause goes on to say something else of the subject.
-    goes_on: bool = False
+    # Where in the sentence that stands which says so.
+    read: tuple[tuple[int, int], ...] = ()
 
     @property
     def holds(self) -> bool:

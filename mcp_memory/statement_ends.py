@@ -116,7 +116,7 @@ def ends_in(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stat
     else:
         found, end = _not_whose(whose, clause, match.end(), grammar)
     if found and grammar.ended.match(told, end):
-        yield replace(found, words=clause[start:])
+        yield replace(found, words=clause[start:], read=((start, end),))
 
 
 def deaths_in(sentence: str, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -129,7 +129,8 @@ def deaths_in(sentence: str, grammar: StatementGrammar) -> Iterator[Stated]:
         died = _grammar_of(grammar.language).died.match(sentence, phrase.end)
         # "Died of old age" did so, "died laughing" did not.
         if died and _may_end(last) and (grammar.ended.match(sentence, died.end()) or _OF.match(sentence, died.end())):
-            yield Stated(phrase.without_last(), (last.relation,), last.label, phrase.called, "ends", sentence[start:])
+            words, read = sentence[start:], ((start, died.end()),)
+            yield Stated(phrase.without_last(), (last.relation,), last.label, phrase.called, "ends", words, read)
 
 
 def _nothing_of(match: regex.Match[str], whose: Phrase, grammar: StatementGrammar) -> tuple[Stated | None, int]:

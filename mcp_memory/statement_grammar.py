@@ -12,6 +12,7 @@ from .date_words import LANGUAGES as LANGUAGE_DATES
 from .name_words import (
     GERMAN_NOUN,
     NO_TRADES,
+    NO_VALUES,
     NOT_NAMES,
     NOT_PLACES,
     NOT_THINGS,
@@ -23,6 +24,7 @@ from .name_words import (
 )
 from .phrase_grammar import NAME
 from .relation_words import POSSESSIVES
+from .rest_words import LIST_AND
 from .statement_words import (
     ALTERNATIVES,
     BEFORE_TIMES,
@@ -82,13 +84,14 @@ class StatementGrammar:
     verb_first: regex.Pattern[str]
     comma: regex.Pattern[str]
     pronoun: regex.Pattern[str]
-    goes_on: regex.Pattern[str]
     copula: regex.Pattern[str]
     called: regex.Pattern[str]
     has_new: regex.Pattern[str]
     other_has_new: regex.Pattern[str]
     favourite: regex.Pattern[str]
     article: regex.Pattern[str]
+    indefinite: regex.Pattern[str]
+    manner: regex.Pattern[str]
     adverb: regex.Pattern[str]
     beside: regex.Pattern[str]
     unsure: regex.Pattern[str]
@@ -101,6 +104,8 @@ class StatementGrammar:
     phone: regex.Pattern[str]
     email: regex.Pattern[str]
     number: regex.Pattern[str]
+    years: regex.Pattern[str]
+    joint: regex.Pattern[str]
     date: regex.Pattern[str]
     any_value: regex.Pattern[str]
     address: regex.Pattern[str]
@@ -108,6 +113,7 @@ class StatementGrammar:
     list_joint: regex.Pattern[str]
     stops: frozenset[str]
     no_objects: frozenset[str]
+    no_values: frozenset[str]
     not_names: frozenset[str]
     not_places: frozenset[str]
 
@@ -156,6 +162,10 @@ def grammar_of(language: str) -> StatementGrammar:
         # "I quit my job at Fenwick" ends that one.
         "any": rf"(?P<any>)(?!\s(?:at|bei|en|chez|da|presso) (?-i:\p{{Lu}})){over}",
         "end": over,
+        # What the expression passes over is not read by it.
+        "gap": r"(?P<gap>[^,.;]{2,40}?)",
+        # A place could follow as well as a firm.
+        "unsure": r"(?P<unsure>)",
         "trade": (
             rf"(?:\p{{L}}[\p{{L}}-]*\s){{0,3}}?(?!(?:{'|'.join(NO_TRADES.split())})\s)\p{{Ll}}*(?:{TRADE_ENDINGS})"
         ),
@@ -201,13 +211,14 @@ def grammar_of(language: str) -> StatementGrammar:
         own_role=compiled(rf"(?:{mine}) (?P<label>(?:\p{{Ll}}{{3,}} )?\p{{L}}{{3,}}){end}"),
         # Where languages leave the pronoun out, an adverb may open the clause.
         pronoun=compiled(rf"{pronoun}|(?:{words.adverbs})(?=\s)" if language in ("es", "it") else pronoun),
-        goes_on=compiled(rf"[^.;:!?]*?\s{words.joins}\s(?!{another})"),
         copula=compiled(rf"(?:{words.copula})(?=\s|:)[:\s]\s*"),
         called=compiled(rf"(?:{words.called})\s"),
         has_new=compiled(rf"(?:{words.has_new}) {new_noun}"),
         other_has_new=compiled(rf"(?:{words.other_has_new}) {new_noun}"),
         favourite=compiled(FAVOURITES[language].replace("{v}", macros["v"]).replace("{art}", articles)),
         article=compiled(articles),
+        indefinite=compiled(r"(?:an?|eine?[mnrs]?|un[ao']?|une)\s?"),
+        manner=compiled(r"(?:\p{L}{2,}ly|\p{L}{3,}mente?|leider|too|auch|también|aussi|anche)$"),
         adverb=compiled(rf"(?:{words.adverbs})\b"),
         beside=compiled(words.beside),
         unsure=compiled(words.unsure),
@@ -220,6 +231,9 @@ def grammar_of(language: str) -> StatementGrammar:
         plain=compiled(rf"({plain}){plain_end}"),
         phone=compiled(rf"({_PHONE})"),
         email=compiled(rf"({_EMAIL})"),
+        years=compiled(r"^ (?:years old|years|jahre alt|jahre|años|ans|anni)\b"),
+        # "Und ein halbes" is more of the same number.
+        joint=compiled(rf"\s{words.joins}\s(?!(?:a |ein |une? |un[oa]? )?(?:half|halb\w*|demie?|medi[oa]|mezz[oa])\b)"),
         number=compiled(r"(\d{1,3})(?![\d.,]\d)"),
         date=compiled(rf"({_DATE})"),
         any_value=compiled(rf"({_QUOTED}|{_EMAIL}|{_PHONE}|{_DATE}|{_AMOUNT}|{_CODE}|(?-i:{NAME})){_OBJECT_END}"),
@@ -227,12 +241,13 @@ def grammar_of(language: str) -> StatementGrammar:
         list_end=compiled(
             r"\s(?:but|aber|pero|mais|ma|since|because|weil|porque|car|perché|fluently|fließend|allergisch)\b|[;:]"
         ),
-        list_joint=compiled(r",\s*(?:and|und|y|et|e)?\s*|\s(?:and|und|y|et|e|as well as|sowie)\s"),
+        list_joint=compiled(rf"(?:\s*,\s*|\s)(?:{LIST_AND[language]})\s+|\s*,\s*"),
         stops=stops,
         no_objects=frozenset(map(fold, f"{words.no_objects} {NOT_THINGS} {_days(language)}".split())),
         not_names=stops
         | frozenset(map(fold, f"{NOT_NAMES} {NOT_THINGS} {_days(language)}".split()))
         | {"hier", "dort", "aqui", "ici", "qui"},
+        no_values=frozenset(map(fold, NO_VALUES.split())),
         not_places=frozenset(NOT_PLACES.split()),
     )
 

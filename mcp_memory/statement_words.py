@@ -3,8 +3,8 @@
 A row is "RELATION KIND = FIRST ;; THIRD": expressions after the subject's place, for the first person (with its
 pronoun, where there is one) and for the third. KIND is `is` (a state), `begins` (a change to it) or `ends`. In the
 expressions {a} stands for adverbs, {from} for "from there", {o} for a name, {v} for a plain word or two, {list} for
-several, {date} and {n} for a date and a number, {any} for nothing: whatever there was. After {end} the clause is over,
-but for words of time.
+several, {date} and {n} for a date and a number, {any} for nothing: whatever there was, {gap} for words that are passed over,
+{unsure} for nothing where a place could follow as well as a firm. After {end} the clause is over, but for words of time.
 """
 
 from collections.abc import Mapping
@@ -46,12 +46,12 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
     "en": StatementWords(
         rows=r"""
             lives_in is = (?:i|we) {a}(?:live|reside) {a}in {o}|(?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} ;; (?:{a}(?:lives|resides)|(?:is|'s) {a}(?:living|based)) {a}in {o}
-            lives_in begins = (?:(?:i|we)(?:'ve| have)? )?{a}(?:left [^,.;]{2,25}? and )?(?:moved|relocated) {a}{from}(?:back )?to {o} ;; (?:(?:has|'s) )?{a}(?:moved|relocated) {a}{from}(?:back )?to {o}
+            lives_in begins = (?:(?:i|we)(?:'ve| have)? )?{a}(?:left {gap} and )?(?:moved|relocated) {a}{from}(?:back )?to {o} ;; (?:(?:has|'s) )?{a}(?:moved|relocated) {a}{from}(?:back )?to {o}
             lives_in begins = (?:i'm|i am|we're|we are) {a}(?:living|based) {a}in {o} now ;; (?:is|'s) {a}(?:living|based) {a}in {o} now
             lives_in is = (?:i|we)(?:'ve| have) {a}(?:lived|been living) {a}in {o}(?= since\b) ;; (?:has|'s) {a}(?:lived|been living) {a}in {o}(?= since\b)
             works_at is = i(?:'ve| have) {a}(?:worked|been working) {a}(?:at|for) {o}(?= since\b) ;; (?:has|'s) {a}(?:worked|been working) {a}(?:at|for) {o}(?= since\b)
             lives_in ends = (?:i|we) (?:no longer live|don't live|do not live) {a}in {o} ;; (?:no longer lives|doesn't live|does not live) {a}in {o}
-            works_at is = i {a}work {a}(?:at|for) {o}|(?:i'm|i am) {a}(?:working|employed) {a}(?:at|for|by) {o}|i {a}work as an? [^,.;]{2,40}? (?:at|for) {o}|(?:i'm|i am) {a}an? {trade} at {o} ;; {a}works {a}(?:at|for) {o}|(?:is|'s) {a}(?:working|employed) {a}(?:at|for|by) {o}|{a}works as an? [^,.;]{2,40}? (?:at|for) {o}|(?:is|'s) {a}an? {trade} at {o}
+            works_at is = i {a}work {a}(?:at|for) {o}|(?:i'm|i am) {a}(?:working|employed) {a}(?:at|for|by) {o}|i {a}work as an? {gap} (?:at|for) {o}|(?:i'm|i am) {a}an? {trade} at {o} ;; {a}works {a}(?:at|for) {o}|(?:is|'s) {a}(?:working|employed) {a}(?:at|for|by) {o}|{a}works as an? {gap} (?:at|for) {o}|(?:is|'s) {a}an? {trade} at {o}
             works_at begins = i(?:'ve| have)? {a}(?:started(?: working| a (?:new )?job| my (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o} ;; (?:(?:has|'s) )?{a}(?:started(?: working| a (?:new )?job)? (?:at|with)|switched jobs to|got a (?:new )?job (?:at|with)) {o}
             works_at|studies_at ends = i(?:'ve| have)? {a}(?:left|quit) (?:my job at )?{o}{end} ;; (?:(?:has|'s) )?{a}(?:left|quit) {o}{end}
             works_at ends = i (?:no longer work|don't work|do not work) (?:at|for) {o}|(?:i'm|i am) no longer (?:at|with) {o}|i(?:'ve| have)? {a}resigned from {o} ;; (?:no longer works|doesn't work|does not work) (?:at|for) {o}
@@ -110,7 +110,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             lives_in is = (?:ich|wir) {a}(?:wohnen?|leben?) {a}in {o}|(?:wohnen?|leben?) (?:ich|wir) {a}in {o} ;; {a}(?:wohnt|lebt) {a}in {o}
             lives_in begins = (?:(?:(?:ich )?bin|bin ich|(?:wir )?sind|sind wir)) {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt) ;; ist {a}{from}(?:zurück )?nach {o} (?:\w+ )?(?:gezogen|umgezogen|zurückgezogen|übergesiedelt)
             lives_in ends = ich (?:wohne|lebe) nicht (?:mehr|länger) in {o}|ich (?:wohne|lebe) in {o} nicht mehr|in {o} (?:wohne|lebe) ich nicht mehr ;; (?:wohnt|lebt) nicht (?:mehr|länger) in {o}
-            works_at is = ich arbeite {a}(?:bei|für) {o}|arbeite ich {a}(?:bei|für) {o}|ich arbeite {a}als [^,.;]{2,40}? (?:bei|für) {o} ;; arbeitet {a}(?:bei|für) {o}|arbeitet {a}als [^,.;]{2,40}? (?:bei|für) {o}
+            works_at is = ich arbeite {a}(?:bei|für) {o}|arbeite ich {a}(?:bei|für) {o}|ich arbeite {a}als {gap} (?:bei|für) {o} ;; arbeitet {a}(?:bei|für) {o}|arbeitet {a}als {gap} (?:bei|für) {o}
             works_at begins = (?:ich habe|habe ich) {a}bei {o} (?:\w+ )?angefangen|(?:ich bin|bin ich) {a}{from}(?:zu|zur|zum) {o} gewechselt ;; hat {a}bei {o} (?:\w+ )?angefangen|ist {a}{from}(?:zu|zur|zum) {o} gewechselt
             works_at ends = ich arbeite nicht (?:mehr|länger) (?:bei|für) {o}|ich arbeite (?:bei|für) {o} nicht mehr|(?:bei|für) {o} arbeite ich nicht mehr|ich bin nicht mehr bei {o}|ich habe {a}(?:meinen job |meine stelle |meine arbeit )?bei {o} gekündigt ;; arbeitet nicht (?:mehr|länger) (?:bei|für) {o}|hat {a}(?:seinen job |ihren job )?bei {o} gekündigt
             works_at|studies_at ends = ich habe {a}{o} verlassen{end} ;; hat {a}{o} verlassen{end}
@@ -126,8 +126,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             partner is = ich bin {a}mit {o} verheiratet ;; ist {a}mit {o} verheiratet
             phone is = (?:du erreichst|ihr erreicht|man erreicht) mich (?:unter|auf) (?:der )?{phone}
             speaks is = ich spreche {a}{list} ;; spricht {a}{list}
-            allergic_to is = ich bin {a}(?:allergisch )?gegen {list}(?: allergisch)? ;; ist {a}(?:allergisch )?gegen {list}(?: allergisch)?
-            allergic_to ends = ich bin nicht mehr (?:allergisch )?gegen {list}(?: allergisch)? ;; ist nicht mehr (?:allergisch )?gegen {list}(?: allergisch)?
+            allergic_to is = ich bin {a}(?:allergisch (?:gegen|auf) {list}|gegen {list} allergisch) ;; ist {a}(?:allergisch (?:gegen|auf) {list}|gegen {list} allergisch)
+            allergic_to ends = ich bin nicht mehr (?:allergisch (?:gegen|auf) {list}|gegen {list} allergisch) ;; ist nicht mehr (?:allergisch (?:gegen|auf) {list}|gegen {list} allergisch)
         """,
         adverbs=r"jetzt|nun|inzwischen|mittlerweile|aktuell|derzeit|zurzeit|momentan|weiterhin|immer noch|noch|schon|"
         r"seit \w+(?: \w+){0,2}|wieder|endlich|gerade|kürzlich|neulich|heute|gestern|hier|(?:letzten?|diesen?|letztes|dieses|"
@@ -163,8 +163,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             lives_in begins = (?:yo )?{a}(?:me|nos) (?:he |hemos )?{a}(?:mudé|mudamos|mudado|trasladé|trasladado) {a}{from}a {o} ;; se (?:ha )?{a}(?:mudó|mudado|trasladó|trasladado) {a}{from}a {o}
             lives_in begins = (?:he |hemos )?{a}(?:vuelto|volví) a vivir (?:a|en) {o} ;; (?:ha )?{a}(?:vuelto|volvió) a vivir (?:a|en) {o}
             lives_in ends = ya no vivo en {o} ;; ya no vive en {o}
-            works_at is = (?:yo )?{a}trabajo {a}(?:en|para) {o}|trabajo {a}(?:como|de) [^,.;]{2,40}? (?:en|para) {o} ;; {a}trabaja {a}(?:en|para) {o}|trabaja {a}(?:como|de) [^,.;]{2,40}? (?:en|para) {o}
-            works_at begins = (?:yo )?(?:he )?{a}(?:empecé|empezado|comencé|comenzado) {a}(?:a trabajar )?(?:en|con|para) {o} ;; (?:ha )?{a}(?:empezó|empezado|comenzó|comenzado) {a}(?:a trabajar )?(?:en|con|para) {o}
+            works_at is = (?:yo )?{a}trabajo {a}(?:en {unsure}|para ){o}|trabajo {a}(?:como|de) {gap} (?:en {unsure}|para ){o} ;; {a}trabaja {a}(?:en {unsure}|para ){o}|trabaja {a}(?:como|de) {gap} (?:en {unsure}|para ){o}
+            works_at begins = (?:yo )?(?:he )?{a}(?:empecé|empezado|comencé|comenzado) {a}(?:a trabajar )?(?:en {unsure}|para ){o} ;; (?:ha )?{a}(?:empezó|empezado|comenzó|comenzado) {a}(?:a trabajar )?(?:en {unsure}|para ){o}
             works_at ends = ya no trabajo (?:en|para) {o}|(?:he )?(?:dejé|dejado) (?:mi|el) (?:trabajo|puesto|empleo) en {o} ;; ya no trabaja (?:en|para) {o}|(?:ha )?(?:dejó|dejado) (?:su|el) (?:trabajo|puesto|empleo) en {o}
             works_at|studies_at ends = (?:he )?(?:dejé|dejado) {o}{end} ;; (?:ha )?(?:dejó|dejado) {o}{end}
             works_at ends = (?:he )?(?:dejé|dejado) (?:mi|el) trabajo{any}|me jubilé{any}|me he jubilado{any} ;; (?:ha )?(?:dejó|dejado) (?:su|el) trabajo{any}|se (?:jubiló|ha jubilado){any}
@@ -209,7 +209,7 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             lives_in is = (?:j'|je |on |nous ){a}(?:habite|vis|vit|habitons|vivons|réside) {a}(?:à|en|au|aux|dans) {o} ;; {a}(?:habite|vit|réside) {a}(?:à|en|au|aux|dans) {o}
             lives_in begins = (?:j'ai|on a|nous avons) {a}(?:re)?déménagé {a}{from}(?:à|en|au) {o}|(?:je me suis|on s'est|nous nous sommes) {a}installée?s? {a}(?:à|en|au) {o}|je suis {a}(?:retournée?|revenue?|partie?) vivre (?:à|en|au) {o} ;; a {a}(?:re)?déménagé {a}{from}(?:à|en|au) {o}|s'est {a}installée? {a}(?:à|en|au) {o}
             lives_in ends = (?:je n'habite|je ne vis) plus (?:à|en|au) {o} ;; (?:n'habite|ne vit) plus (?:à|en|au) {o}
-            works_at is = je {a}(?:travaille|bosse) {a}(?:chez|pour) {o}|je {a}(?:travaille|bosse) {a}comme [^,.;]{2,40}? (?:chez|pour) {o} ;; {a}(?:travaille|bosse) {a}(?:chez|pour) {o}
+            works_at is = je {a}(?:travaille|bosse) {a}(?:chez|pour) {o}|je {a}(?:travaille|bosse) {a}comme {gap} (?:chez|pour) {o} ;; {a}(?:travaille|bosse) {a}(?:chez|pour) {o}
             works_at begins = j'ai {a}commencé {a}(?:à travailler |à bosser |un nouveau (?:travail|boulot|poste) )?chez {o}|je suis {a}(?:passée?|entrée?|arrivée?) {a}chez {o}|j'ai été {a}embauchée? {a}(?:chez|par) {o} ;; a {a}commencé {a}(?:à travailler |à bosser )?chez {o}|est {a}(?:passée?|entrée?) chez {o}|a été {a}embauchée? {a}(?:chez|par) {o}
             works_at ends = je ne (?:travaille|bosse) plus (?:chez|pour) {o}|je ne suis plus chez {o}|j'ai {a}(?:démissionné de|quitté mon (?:travail|poste|boulot|emploi) chez) {o} ;; ne (?:travaille|bosse) plus (?:chez|pour) {o}
             works_at|studies_at ends = j'ai {a}quitté {o}{end} ;; a {a}quitté {o}{end}
@@ -255,8 +255,8 @@ STATEMENT_WORDS: Mapping[str, StatementWords] = {
             lives_in is = (?:io )?{a}(?:abito|vivo|risiedo|abitiamo|viviamo) {a}(?:a|ad|in) {o} ;; {a}(?:abita|vive|risiede) {a}(?:a|ad|in) {o}
             lives_in begins = (?:io )?(?:mi sono|ci siamo) {a}(?:trasferit[oaie]|spostat[oaie]) {a}{from}(?:a|ad|in) {o}|sono {a}tornat[oa] a vivere (?:a|ad|in) {o} ;; si è {a}(?:trasferit[oa]|spostat[oa]) {a}{from}(?:a|ad|in) {o}|è {a}tornat[oa] a vivere (?:a|ad|in) {o}
             lives_in ends = non (?:abito|vivo) più (?:a|ad|in) {o} ;; non (?:abita|vive) più (?:a|ad|in) {o}
-            works_at is = (?:io )?{a}lavoro {a}(?:per|da|presso|in|alla|al|nella) {o}|lavoro {a}come [^,.;]{2,40}? (?:per|da|presso|in|alla) {o} ;; {a}lavora {a}(?:per|da|presso|in|alla|al|nella) {o}
-            works_at begins = ho {a}(?:iniziato|cominciato) {a}(?:a lavorare )?(?:da|in|alla|presso|per|con) {o}|sono {a}passat[oa] (?:a|in|alla) {o}|sono stat[oa] assunt[oa] (?:da|in|alla) {o} ;; ha {a}(?:iniziato|cominciato) {a}(?:a lavorare )?(?:da|in|alla|presso|per|con) {o}
+            works_at is = (?:io )?{a}lavoro {a}(?:per |presso |(?:da|in|alla|al|nella) {unsure}){o}|lavoro {a}come {gap} (?:per |presso |(?:da|in|alla) {unsure}){o} ;; {a}lavora {a}(?:per |presso |(?:da|in|alla|al|nella) {unsure}){o}
+            works_at begins = ho {a}(?:iniziato|cominciato) {a}(?:a lavorare )?(?:per |presso |(?:da|in|alla) {unsure}){o}|sono {a}passat[oa] (?:a|in|alla) {unsure}{o}|sono stat[oa] assunt[oa] (?:da |(?:in|alla) {unsure}){o} ;; ha {a}(?:iniziato|cominciato) {a}(?:a lavorare )?(?:per |presso |(?:da|in|alla) {unsure}){o}
             works_at ends = non lavoro più (?:per|da|presso|in|alla) {o}|ho {a}lasciato il (?:mio )?(?:lavoro|posto) (?:da|in|alla|presso) {o}|mi sono licenziat[oa] da {o} ;; non lavora più (?:per|da|presso|in|alla) {o}
             works_at|studies_at ends = ho {a}lasciato {o}{end} ;; ha {a}lasciato {o}{end}
             works_at ends = ho lasciato il (?:mio )?lavoro{any}|mi sono licenziat[oa]{any}|sono in pensione{any} ;; ha lasciato il (?:suo )?lavoro{any}|si è licenziat[oa]{any}|è in pensione{any}

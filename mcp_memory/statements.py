@@ -14,35 +14,41 @@ from .phrases import LANGUAGES, Phrase, Step, read_owned_label, read_phrase
 from .sift import is_question, sentences
 from .stated import Reading, Stated
 from .statement_ends import deaths_in, ends_in
-from .statement_grammar import (
-    IS_GERMAN_NOUN,
-    IS_NOT_MEANT,
-    IS_OF_A_PEOPLE,
-    IS_TITLE,
-    PARTS_OF_FIRMS,
-    RANK_WORDS,
-    SIGN_OF,
-    How,
-    Row,
-    StatementGrammar,
-    grammar_of,
+from .statement_grammar import IS_NOT_MEANT, SIGN_OF, How, Row, StatementGrammar, grammar_of
+from .statement_rest import (
+    corrects,
+    has_second_value,
+    is_compared,
+    is_corrected,
+    is_denied,
+    is_idle,
+    leaves_nothing,
+    told_until,
+)
+from .statement_values import (
+    Value,
+    is_age,
+    is_name,
+    is_no_object,
+    is_no_thing_of,
+    is_person,
+    listed,
+    may_be_firm,
+    name_at,
+    trimmed,
+    value_of,
 )
 from .tense import speaks_of_plans
 from .text import detect_language, fold
-from .vocabulary import KNOWN_AS, RELATIONS, label_key, relation_of
+from .vocabulary import HAS, KNOWN_AS, OTHER, RELATIONS, is_attribute, label_key, relation_of
 
 MAX_STATED = 100
 # A longer text is prose: what stands in it is for the language model.
 _MAX_CHARS = 600
 _MAX_OBJECT_CHARS = 80
-_MAX_AGE = 120
-# More capitals are shouted.
-_MAX_INITIALS = 4
 
 # The point after a title ends no sentence.
 _TITLED = regex.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|Sra|Sr|Dott|Mme)\.\s")
-# "Ich wohne in Graz nicht".
-_NOT = regex.compile(r"\s(?:nicht|not|pas|non)\b")
 # Control characters, and such as have no width.
 _UNSEEN = regex.compile(r"[\p{Cc}\p{Cf}]")
 # A shorter text may be taken for another language.
@@ -61,10 +67,15 @@ def read_statements(text: str, language: str = "") -> Reading:
     spoken = language or detect_language(plain)
     found: dict[tuple[object, ...], Stated] = {}
     is_all = True
-    parts = sentences(plain)
-    for part in parts:
+    of_parts: list[list[Stated]] = []
+    for part in sentences(plain):
         stated, is_whole = _read_sentence(part, spoken)
+        if of_parts and not stated and any(corrects(part, code) for code in _languages_of(part, spoken)):
+            # "My boss is Eva. Sorry, Tom."
+            of_parts[-1] = []
+        of_parts.append(stated)
         is_all = is_all and is_whole
+    for stated in of_parts:
         for each in stated:
             if len(each.object) > _MAX_OBJECT_CHARS:
                 continue
@@ -92,26 +103,29 @@ def _read_sentence(sentence: str, spoken: str) -> tuple[list[Stated], bool]:
             continue
         if grammar.over.search(sentence):
             if (dead := list(deaths_in(sentence, grammar))) or language == spoken:
-                return dead, len(dead) == len(grammar.starts(sentence))
+                read_up_to = [each.read[0][1] for each in dead]
+                return dead, len(dead) == 1 == len(grammar.starts(sentence)) and is_idle(
+                    sentence[read_up_to[0] :], language
+                )
             continue
+        starts = grammar.starts(sentence)
+        if is_corrected(sentence, next(iter(starts)) + 1, language):
+            return [], False
         read: list[Stated] = []
-        n_clauses = n_read = 0
+        is_whole = True
         last: Phrase | None = None
-        for start, lead_in in grammar.starts(sentence).items():
-            n_clauses += 1
-            here = [_led_in(each, lead_in) for each in _read_clause(sentence, start, grammar, last)]
+        for start, lead_in in starts.items():
+            here = [
+                replace(each, words=f"{lead_in}{each.words}") for each in _read_clause(sentence, start, grammar, last)
+            ]
             last = _subject_at(sentence, start, grammar) or last
-            n_read += bool(here) and not any(each.goes_on for each in here)
+            whole = (start - len(lead_in), grammar.next_clause(sentence, start))
+            spans = [span for each in here for span in each.read]
+            is_whole = is_whole and bool(here) and leaves_nothing(sentence, whole, spans, language)
             read += here
         if read:
-            return read, n_read == n_clauses
+            return read, is_whole
     return [], False
-
-
-def _led_in(stated: Stated, lead_in: str) -> Stated:
-    """A fact with the words that lead in to its clause, which may tell since when it is so."""
-    is_told = not stated.words or lead_in in stated.words
-    return stated if is_told else replace(stated, words=f"{lead_in}{stated.words}")
 
 
 def _languages_of(sentence: str, spoken: str) -> Iterator[str]:
@@ -139,9 +153,9 @@ def _read_clause(sentence: str, start: int, grammar: StatementGrammar, last: Phr
         return
     for row in grammar.rows:
         if match := row.first.match(clause, start):
-            yield from _of_match(Phrase(), row, match, clause, grammar)
+            yield from _of_match(Phrase(), row, match, clause, start, grammar)
     if last is not None and (pronoun := grammar.pronoun.match(clause, start)):
-        yield from _of_third(replace(last, is_former=False), clause, pronoun.end(), grammar)
+        yield from _of_third(replace(last, is_former=False), clause, start, pronoun.end(), grammar)
     phrase = read_phrase(clause, start, grammar.language)
     is_read = False
     if phrase is not None:
@@ -159,66 +173,99 @@ def _read_clause(sentence: str, start: int, grammar: StatementGrammar, last: Phr
 
 def _of_phrase(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     """What a clause says of the phrase that it begins with."""
-    yield from _called(phrase)
+    yield from _called(phrase, clause, start)
     place = phrase.end
     if (beside := grammar.comma.match(clause, place)) and not phrase.steps and phrase.name:
         # "Javier, Inés's brother, lives in Madrid".
         aside = read_phrase(clause, beside.end(), grammar.language)
         if aside and aside.steps and aside.steps[-1].is_role and (after := grammar.comma.match(clause, aside.end)):
             last = aside.steps[-1]
-            yield Stated(aside.without_last(), (last.relation,), last.label, phrase.name, "is", "")
             place = after.end()
+            yield Stated(aside.without_last(), (last.relation,), last.label, phrase.name, "is", "", ((start, place),))
     if not phrase.steps or phrase.steps[-1].is_role:
-        yield from _of_third(phrase, clause, place, grammar)
+        yield from _of_third(phrase, clause, start, place, grammar)
     yield from _equals(phrase, clause, start, grammar)
     yield from _reversed(phrase, clause, start, grammar)
 
 
-def _of_third(subject: Phrase, clause: str, place: int, grammar: StatementGrammar) -> Iterator[Stated]:
+def _of_third(subject: Phrase, clause: str, start: int, place: int, grammar: StatementGrammar) -> Iterator[Stated]:
     """What the words at a place say of somebody other than the speaker."""
     for row in grammar.rows:
         if match := row.third.match(clause, place):
-            yield from _of_match(subject, row, match, clause, grammar)
+            yield from _of_match(subject, row, match, clause, start, grammar)
 
 
-def _called(phrase: Phrase) -> Iterator[Stated]:
+def _called(phrase: Phrase, clause: str, start: int) -> Iterator[Stated]:
     """That "my sister Eva" is Eva."""
     if phrase.called and phrase.steps and not phrase.is_former:
-        yield Stated(phrase.without_last(), (phrase.steps[-1].relation,), "", phrase.called, "is", "")
+        read = ((start, phrase.end),)
+        words = clause[start : phrase.end]
+        yield Stated(phrase.without_last(), (phrase.steps[-1].relation,), "", phrase.called, "is", words, read)
 
 
 def _of_match(
-    subject: Phrase, row: Row, match: regex.Match[str], clause: str, grammar: StatementGrammar
+    subject: Phrase, row: Row, match: regex.Match[str], clause: str, start: int, grammar: StatementGrammar
 ) -> Iterator[Stated]:
     if subject.is_former:
         return
-    group = next(
-        name for name in ("o", "v", "list", "date", "n", "phone", "any") if match.groupdict().get(name) is not None
-    )
-    value = match.group(group).strip()
+    groups = match.groupdict()
+    group = next(name for name in ("o", "v", "list", "date", "n", "phone", "any") if groups.get(name) is not None)
+    value, end = match.group(group).strip(), match.end()
     if group in ("o", "v"):
-        value = _trimmed(value, grammar)
-    before, after = clause[match.start() : match.start(group)], clause[match.end(group) :]
-    # "live in Berlin during the week" and "also work at" tell of one of several.
-    is_single = all(RELATIONS[relation].is_single for relation in row.relations)
-    if group in ("o", "v") and _is_no_object(value, grammar):
+        value = trimmed(value, grammar)
+    values = [value]
+    if group == "list":
+        values, n_read = listed(row.relations, value, grammar)
+        end = end if n_read == len(value) else match.start(group) + n_read
+    before, rest = clause[match.start() : match.start(group)], clause[end:]
+    if not _is_meant(row, group, value, match, clause, grammar):
         return
-    if group == "o" and _is_no_place_or_firm(row, value, before, after, grammar):
+    if groups.get("unsure") is not None and row.how != "ends" and not may_be_firm(value, is_change=row.how == "begins"):
         return
-    if (not value and group != "any") or (
-        is_single and (grammar.beside.search(before) or grammar.beside.search(after))
+    if row.how != "ends" and (
+        is_denied(rest, grammar.language) or is_negated(clause[match.start() : end], grammar.language)
     ):
         return
-    if row.how == "is" and is_single and grammar.passing.search(clause):
+    is_single = all(RELATIONS[relation].is_single for relation in row.relations)
+    if is_single and has_second_value(before, rest, grammar.language, is_change=row.how == "begins"):
         return
-    if row.relations == ("age",) and value.isdigit() and int(value) > _MAX_AGE:
-        return
-    if row.how != "ends" and (_NOT.match(after) or is_negated(clause[match.start() : match.end()], grammar.language)):
-        return
-    values = _listed(value, grammar) if group == "list" else [value]
+    read = _without_gap((start, end), match)
+    words = clause[start : told_until(clause, end, grammar.language)]
     for each in values:
-        words = clause[max(0, match.start() - 60) :]
-        yield Stated(subject, row.relations, "", each, row.how, words, bool(grammar.goes_on.match(after)))
+        yield Stated(subject, row.relations, "", each, row.how, words, read)
+
+
+def _is_meant(
+    row: Row, group: str, value: str, match: regex.Match[str], clause: str, grammar: StatementGrammar
+) -> bool:
+    """Whether what stands at the place of a value is one, and the only one where there can be but one."""
+    before, after = clause[match.start() : match.start(group)], clause[match.end(group) :]
+    if group in ("o", "v") and (not value or is_no_object(value, grammar)):
+        return False
+    if group == "o" and is_no_thing_of(row, value, before, after, grammar):
+        return False
+    if "age" in row.relations and not (is_age(value) and _is_age_alone(clause[match.end() :], grammar)):
+        return False
+    if not all(RELATIONS[relation].is_single for relation in row.relations):
+        return True
+    # "Live in Berlin during the week" and "also work at" tell of one of several.
+    if grammar.beside.search(before) or grammar.beside.search(after):
+        return False
+    return row.how != "is" or not grammar.passing.search(clause)
+
+
+def _is_age_alone(rest: str, grammar: StatementGrammar) -> bool:
+    """Whether nothing makes an age another number of years: "three years of experience", "20, in dog years"."""
+    joint = grammar.joint.search(rest)
+    return is_idle(rest[: joint.start()] if joint else rest, grammar.language)
+
+
+def _without_gap(span: tuple[int, int], match: regex.Match[str]) -> tuple[tuple[int, int], ...]:
+    """What a match has read, without what it only passed over."""
+    if match.groupdict().get("gap") is None:
+        return (span,)
+    first, last = match.span("gap")
+    return (span[0], first), (last, span[1])
 
 
 def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -231,69 +278,49 @@ def _equals(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) 
         return
     if not phrase.is_new and grammar.passing.search(clause):
         return
-    value = _value_of(last, clause, match.end(), grammar)
-    if last.is_role and grammar.language == "de" and IS_GERMAN_NOUN.search(value):
-        # Where nouns have capitals, "Mein Mann ist Arzt" looks like a name; and a Peter is left to the model.
-        value = ""
-    if not value and last.is_role and (called := grammar.called.match(clause, phrase.end)):
-        value = _name_at(clause, called.end(), grammar)
+    value = value_of(last, clause, match.end(), grammar)
+    if last.is_role and not is_person(value.text, grammar):
+        value = Value("", 0)
+    if not value.text and last.is_role and (called := grammar.called.match(clause, phrase.end)):
+        value = name_at(clause, called.end(), grammar)
     owner = phrase.without_last()
     if last.relation == "name" and owner.steps and owner.steps[-1].is_role:
         # "My wife's name is Ana" tells who she is.
         last, owner = owner.steps[-1], owner.without_last()
-    if value:
-        yield Stated(owner, (last.relation,), last.label, value, "begins" if phrase.is_new else "is", clause[start:])
+    if last.relation == OTHER and not is_attribute(last.label, grammar.language):
+        # Of flights and nephews there may be many.
+        several = _of_several(last.label, value.text, grammar)
+        if several is None:
+            return
+        last = several
+    if not value.text or _is_spoilt(last, value, clause, grammar):
+        return
+    how: How = "begins" if phrase.is_new else "is"
+    yield _said(owner, last, value.text, how, clause, (start, value.end), grammar)
 
 
-def _value_of(step: Step, clause: str, start: int, grammar: StatementGrammar) -> str:
-    """What stands after "is", where it is of the kind that the relation wants."""
-    has_article = False
-    if match := grammar.article.match(clause, start):
-        start, has_article = match.end(), True
-    wanted = {"phone": grammar.phone, "email": grammar.email, "age": grammar.number, "birthday": grammar.date}
-    if pattern := wanted.get(step.relation):
-        match = pattern.match(clause, start)
-        value = match.group(1).strip() if match else ""
-        return "" if step.relation == "age" and value and int(value) > _MAX_AGE else value
-    if step.relation == "address":
-        match = grammar.address.match(clause, start)
-        return match.group(1).strip() if match and regex.search(r"\d", match.group(1)) else ""
-    if step.relation == "job":
-        # "My job is boring" tells of no trade.
-        match = grammar.plain.match(clause, start) if has_article or clause[start : start + 1].isupper() else None
-        return _trimmed(match.group(1), grammar) if match and not _is_no_object(match.group(1), grammar) else ""
-    if RELATIONS[step.relation].names_thing:
-        return _name_at(clause, start, grammar)
-    if step.relation == "speaks":
-        match = grammar.plain.match(clause, start)
-        return match.group(1) if match else ""
-    match = grammar.any_value.match(clause, start)
-    return match.group(1).strip(' .,"“”„«»') if match else ""
+def _of_several(label: str, words: str, grammar: StatementGrammar) -> Step | None:
+    """The relation to somebody or something that the vocabulary has no word for; None to what is neither: "Lehrer"."""
+    if not words.replace(" ", "").isalpha():
+        return Step(HAS, label)
+    return Step(KNOWN_AS, label) if is_name(words, grammar) and is_person(words, grammar) else None
 
 
-def _name_at(clause: str, start: int, grammar: StatementGrammar) -> str:
-    """A name at a place, "" where a word is none: "my boss is German", "my sister is Eva's friend"."""
-    match = grammar.name.match(clause, start)
-    if match and match.group(1).isupper() and len(match.group(1)) > _MAX_INITIALS:
-        return ""
-    if (
-        match is None
-        or fold(match.group(1).partition(" ")[0]) in grammar.not_names
-        or IS_OF_A_PEOPLE.search(fold(match.group(1)))
-        or _is_title(match.group(1), grammar)
-    ):
-        return ""
-    return _trimmed(match.group(1), grammar)
+def _is_spoilt(step: Step, value: Value, clause: str, grammar: StatementGrammar) -> bool:
+    """Whether the words after a value take it back, or give a second one of what there is one of."""
+    rest = clause[value.end :]
+    if is_denied(rest, grammar.language):
+        return True
+    if step.relation == "age":
+        return not _is_age_alone(grammar.years.sub("", rest), grammar)
+    return RELATIONS[step.relation].is_single and has_second_value("", rest, grammar.language, is_change=False)
 
 
-def _is_title(name: str, grammar: StatementGrammar) -> bool:
-    """Whether a name is what somebody is: "CEO of Acme", "Médecin"; but not "Doctor Smith"."""
-    first, _, rest = name.partition(" ")
-    if rest[:1].isupper():
-        return fold(first) in RANK_WORDS
-    relation = relation_of(first, grammar.language)
-    is_trade = relation is not None and relation.fact_type in ("job", "health", "partner")
-    return is_trade or fold(first) in RANK_WORDS or IS_TITLE.match(fold(first)) is not None
+def _said(
+    owner: Phrase, step: Step, value: str, how: How, clause: str, read: tuple[int, int], grammar: StatementGrammar
+) -> Stated:
+    words = clause[read[0] : told_until(clause, read[1], grammar.language)]
+    return Stated(owner, (step.relation,), step.label, value, how, words, (read,))
 
 
 def _reversed(phrase: Phrase, clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -310,16 +337,14 @@ def _is_what_is_had(name: str, clause: str, start: int, place: int, grammar: Sta
         return
     other = read_phrase(clause, place, grammar.language)
     if other is None and (role := grammar.own_role.match(clause, place)):
-        yield Stated(
-            Phrase(), (KNOWN_AS,), label_key(role.group("label"), grammar.language), name, "is", clause[start:]
-        )
+        label = label_key(role.group("label"), grammar.language)
+        yield _said(Phrase(), Step(KNOWN_AS, label), name, "is", clause, (start, role.end("label")), grammar)
     if other is None or not other.steps or not other.steps[-1].is_role or other.is_former or other.called:
         return
     if not grammar.clause_end.match(clause, other.end):
         return
-    last = other.steps[-1]
     how: How = "begins" if other.is_new else "is"
-    yield Stated(other.without_last(), (last.relation,), last.label, name, how, clause[start:])
+    yield _said(other.without_last(), other.steps[-1], name, how, clause, (start, other.end), grammar)
 
 
 def _has_new(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
@@ -334,56 +359,23 @@ def _has_new(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Sta
     relation = relation_of(match.group("noun"), grammar.language)
     if relation is None:
         return
-    value = _value_of(Step(relation.name), clause, match.end(), grammar)
-    if value:
-        yield Stated(owner, (relation.name,), "", value, "begins", clause[start:])
+    step = Step(relation.name)
+    value = value_of(step, clause, match.end(), grammar)
+    if value.text and not _is_spoilt(step, value, clause, grammar):
+        yield _said(owner, step, value.text, "begins", clause, (start, value.end), grammar)
 
 
 def _favourite(clause: str, start: int, grammar: StatementGrammar) -> Iterator[Stated]:
     match = grammar.favourite.match(clause, start)
     if match is None or is_negated(clause[start:], grammar.language) or grammar.beside.search(clause, start):
         return
-    value = _trimmed(match.group("v").strip(), grammar)
-    if value:
-        label = label_key(match.group("label"), grammar.language)
-        yield Stated(Phrase(), ("favourite",), label, value, "is", clause[start:])
-
-
-def _trimmed(value: str, grammar: StatementGrammar) -> str:
-    """A value without the words that lead on from it."""
-    words = value.split()
-    while words and fold(words[-1]) in grammar.stops:
-        words.pop()
-    return " ".join(words).strip(" ,.;:!\"'")
-
-
-def _listed(value: str, grammar: StatementGrammar) -> list[str]:
-    cut = grammar.list_end.split(value)[0]
-    parts = (_trimmed(part.strip(), grammar) for part in grammar.list_joint.split(cut))
-    kept = [part for part in parts if part and len(part.split()) <= 3]
-    return [part for part in kept if not _is_no_object(part.split()[0], grammar)][:MAX_STATED]
-
-
-def _is_no_place_or_firm(row: Row, value: str, before: str, after: str, grammar: StatementGrammar) -> bool:
-    """Whether a name is an aim that is no home, a part of a firm, or only says which one: "the Berlin office"."""
-    words = fold(value).split() or [""]
-    if "lives_in" in row.relations and (words[0] in grammar.not_places or value[-1:].isdigit()):
-        return True
-    return not PARTS_OF_FIRMS.isdisjoint((words[0], words[-1])) or _is_before_noun(before, after, grammar)
-
-
-def _is_before_noun(before: str, after: str, grammar: StatementGrammar) -> bool:
-    if not after.startswith("'s ") and not (grammar.language == "en" and before.endswith("the ")):
-        return False
-    noun = regex.match(r"(?:'s(?: \p{Lu}\S*)?)? (\p{Ll}{3,})", after)
-    if noun is None or fold(noun.group(1)) in grammar.stops:
-        return False
-    return noun.group(1) in ("house", "home") or not grammar.adverb.match(after, noun.start(1))
-
-
-def _is_no_object(value: str, grammar: StatementGrammar) -> bool:
-    """Whether words are no place, firm or trade: "fear", "un fou", "from experience"."""
-    if article := grammar.article.match(value):
-        value = value[article.end() :]
-    first, *_ = [*value.split(), ""]
-    return fold(value) in grammar.no_objects or fold(first) in grammar.stops
+    value = Value(trimmed(match.group("v").strip(), grammar), match.end("v"))
+    step = Step("favourite", label_key(match.group("label"), grammar.language))
+    rest = clause[value.end :]
+    is_value = value.text and grammar.no_values.isdisjoint(map(fold, value.text.split()))
+    if not is_value or is_compared(rest, grammar.language) or _is_spoilt(step, value, clause, grammar):
+        return
+    # "Paris in spring" is Paris; "hard to say" is nothing.
+    is_named = value.text[:1].isupper() and grammar.language != "de"
+    if is_named or is_idle(rest, grammar.language) or rest[:1] in ",;(":
+        yield _said(Phrase(), step, value.text, "is", clause, (start, value.end), grammar)

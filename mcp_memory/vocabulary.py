@@ -1,7 +1,8 @@
 """The closed vocabulary of facts: which relations there are, what each is of, and whether there is one at a time.
 
-What no relation fits is `other`, with a label in the speaker's words; the audit counts those. Words of people that
-name a relation are in `relation_words`.
+What no relation fits has a label in the speaker's words: it is `other` where there is one at a time ("shoe size"), and
+the audit counts those; `known_as` where it is somebody, else `has`. Words of people that name a relation are in
+`relation_words`.
 """
 
 from collections.abc import Mapping
@@ -11,10 +12,12 @@ from functools import cache
 import regex
 
 from .records import FactType
-from .relation_words import NOUNS
+from .relation_words import ATTRIBUTES, NOUNS
 from .text import fold, normalise
 
 OTHER = "other"
+# What no relation fits and of which there may be several: flights, appointments.
+HAS = "has"
 # Somebody of whom only a role outside the vocabulary is known: "my climbing partner".
 KNOWN_AS = "known_as"
 
@@ -98,6 +101,7 @@ RELATIONS: Mapping[str, Relation] = {
         Relation("amount", "amount", is_mostly_single=True, is_labelled=True),
         Relation("happens_at", "time", is_mostly_single=True, is_labelled=True),
         Relation("located_in", "place", is_labelled=True, names_thing=True),
+        Relation(HAS, "other", is_labelled=True),
         Relation(OTHER, "other", is_single=True, is_labelled=True),
     )
 }
@@ -131,6 +135,21 @@ def relation_of(word: str, language: str = "") -> Relation | None:
         if name := _by_noun(code).get(key):
             return RELATIONS[name]
     return None
+
+
+def is_attribute(label: str, language: str) -> bool:
+    """Whether a label names what somebody has one of at a time: "shoe size", and not "nephew" or "flight".
+
+    >>> is_attribute("shoe size", "en"), is_attribute("Schuhgröße", "de"), is_attribute("flight", "en")
+    (True, True, False)
+    """
+    heads = [label_key(word, language) for word in ATTRIBUTES.get(language, "").split()]
+    words = label_key(label, language).split()
+    if not words:
+        return False
+    if language == "de":
+        return words[-1].endswith(tuple(heads))
+    return words[-1 if language == "en" else 0] in heads
 
 
 # American spellings and the British ones that stand for both; "meter" and "check" are other words too.

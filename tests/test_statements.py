@@ -36,7 +36,7 @@ HOMES = {
 FIRMS = {
     "en": ("I work at Fenwick", "I started at Fenwick", "I'm employed by Fenwick"),
     "de": ("Ich arbeite bei Fenwick", "Ich habe bei Fenwick angefangen", "Ich bin zu Fenwick gewechselt"),
-    "es": ("Trabajo en Fenwick", "Empecé a trabajar en Fenwick", "He empezado en Fenwick"),
+    "es": ("Trabajo para Fenwick", "Empecé a trabajar en Fenwick", "He empezado en Fenwick"),
     "fr": ("Je travaille chez Fenwick", "J'ai commencé chez Fenwick", "J'ai été embauchée par Fenwick"),
     "it": ("Lavoro per Fenwick", "Ho iniziato a lavorare presso Fenwick", "Sono stata assunta da Fenwick"),
 }
@@ -214,6 +214,74 @@ NONE_STATED = {
     ),
     "of several": ("My sisters live in Lisbon", "My sister is happy"),
     "denied": ("Ich wohne in Graz nicht", "I don't speak French", "My boss is not Clara", "I am allergic to nothing"),
+    "one of two": (
+        "I live in Lisbon and Porto",
+        "I work at Siemens and at Bosch",
+        "My boss is Eva and Tom",
+        "My favourite colour is green and blue",
+        "Ich arbeite bei Siemens und Bosch",
+        "Vivo en Lisboa y Oporto",
+        "J'habite à Lyon et à Paris",
+        "Abito a Roma e Milano",
+    ),
+    "one move of several": (
+        "I moved to Berlin in January and moved back to Graz in March",
+        "I moved to the Netherlands in 2019 and to Berlin in 2021",
+        "I moved to Berlin, then to Graz",
+        "Ich bin nach Berlin gezogen und dann nach Graz",
+        "Me mudé a Berlín y luego a Graz",
+        "J'ai déménagé à Berlin puis à Graz",
+        "Mi sono trasferita a Berlino e poi a Graz",
+    ),
+    "taken back": (
+        "I live in Berlin no longer",
+        "I live in Berlin no more",
+        "My boss is Eva - sorry, Tom",
+        "My boss is Eva, actually Tom",
+        "My boss is Eva. Sorry, Tom.",
+        "Mein Chef ist Eva - nein, Tom",
+        "Mein Chef ist Eva. Quatsch, Tom.",
+        "Il mio capo è Eva, anzi Tom",
+        "Mi jefe es Eva, perdón, Tom",
+        "J'habite à Lyon, enfin, à Paris",
+    ),
+    "years that are no age": (
+        "Tengo 3 años de experiencia",
+        "Tengo 3 años y medio de experiencia",
+        "J'ai 3 ans d'expérience",
+        "J'ai 3 ans de retard",
+        "Ho 3 anni di esperienza",
+        "I'm 20, in dog years",
+    ),
+    "a place of work and no firm": (
+        "Trabajo en Madrid",
+        "Empecé a trabajar en Barcelona",
+        "Mi hermana trabaja en Londres",
+        "Trabajo en Google Docs",
+        "Lavoro in Italia",
+        "Lavoro da Milano",
+    ),
+    "no name": (
+        "I was born in July 1980",
+        "I was born in Summer 1980",
+        "My dog is a Labrador",
+        "Mein Hund ist ein Labrador",
+        "Mi perro es un Labrador",
+        "Il mio cane è un Labrador",
+        "My boss is the Director",
+        "My favourite colour is the same as yours",
+        "My favourite colour is hard to say",
+        "Meine Lieblingsfarbe ist dieselbe wie deine",
+        "Mi color favorito es el mismo que el tuyo",
+        "Il mio colore preferito è lo stesso del tuo",
+        "I drive a Friend home",
+        "Ich fahre einen Umweg",
+        "Ich bin gegen Gewalt",
+        "Parlo sul serio",
+        "Je parle trop",
+        "Mon chef est Français",
+        "Mein Neffe ist Lehrer",
+    ),
     "one or the other": (
         "My boss is Eva or Anna",
         "My new boss is Eva or Anna",
@@ -299,6 +367,136 @@ def test_a_text_says_nothing_else_where_every_clause_of_it_was_read() -> None:
     assert not read_statements("I live in Graz. The garden is large.").is_all
     assert not read_statements("My wife lives in Graz and works at Fenwick").is_all
     assert not read_statements("The garden is large.").is_all
+
+
+SAYS_MORE = (
+    "I live in Berlin, right above the bakery where I met my husband in 1999.",
+    "My boss Eva, a doctor from Rome, is allergic to nuts and loves opera.",
+    "I live in Berlin with my wife and two kids",
+    "My phone number is 030 1234567, call me after six",
+    "After my divorce in 2019, I moved to Lisbon",
+    "I work as a nurse in Graz at Fenwick",
+    "I'm allergic to nuts and love opera",
+    "My dog Rex died, it was awful",
+    "Ich wohne in Graz, wo mein Bruder arbeitet",
+    "Vivo en Madrid con mi hermana",
+    "J'habite à Lyon depuis 2019 avec ma femme",
+    "Abito a Roma, sopra un forno",
+)
+SAYS_NOTHING_ELSE = (
+    "I moved to Lisbon two weeks ago",
+    "I moved to Lisbon in March 2020, finally!",
+    "I've been living in Lisbon since 2019",
+    "I work as an engineer at Fenwick",
+    "Ich bin letzte Woche nach Lissabon gezogen",
+    "Me mudé a Lisboa en marzo",
+    "Je travaille chez Fenwick depuis mars",
+    "Da oggi il mio capo è Clara",
+)
+
+
+@pytest.mark.parametrize("text", SAYS_MORE)
+def test_a_text_says_more_where_the_words_beside_its_facts_are_more_than_a_time(text: str) -> None:
+    read = read_statements(text)
+    assert read.stated
+    assert not read.is_all
+
+
+@pytest.mark.parametrize("text", SAYS_NOTHING_ELSE)
+def test_a_time_and_an_adverb_say_nothing_else(text: str) -> None:
+    assert read_statements(text).is_all
+
+
+@pytest.mark.parametrize(
+    ("text", "begun"),
+    [
+        ("I have been vegan since 2010 and I live in Berlin.", "2026-11-30"),
+        ("My car broke down in January and I moved to Lisbon.", "2026-11-30"),
+        ("I bought a car last year and I started at Acme.", "2026-11-30"),
+        ("Mein Auto ging im Januar kaputt und ich bin nach Lissabon gezogen.", "2026-11-30"),
+        ("I live in Lisbon, where my brother has lived since 2010.", "2026-11-30"),
+        ("I started at Acme after I moved to Graz in 2010.", "2026-11-30"),
+        ("I moved to Lisbon with my wife in 2019.", "2019-01-01"),
+        ("J'habite à Lyon depuis 2019 avec ma femme.", "2019-01-01"),
+        ("Since 2019 I live in Graz.", "2019-01-01"),
+    ],
+)
+def test_a_fact_begins_when_its_own_clause_says(text: str, begun: str) -> None:
+    claims = claims_of(text, "", datetime(2026, 11, 30, 12, tzinfo=UTC)).claims
+    assert [each.begins_at.date().isoformat() for each in claims] == [begun]
+
+
+def test_two_moves_are_read_with_their_times() -> None:
+    text = "I moved to Berlin in January and I moved back to Graz in March."
+    claims = claims_of(text, "", datetime(2026, 11, 30, 12, tzinfo=UTC)).claims
+    assert [(each.object, each.begins_at.month) for each in claims] == [("Berlin", 1), ("Graz", 3)]
+
+
+def test_two_values_at_once_of_what_there_is_one_of_are_no_fact_and_say_more() -> None:
+    said_at = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    for text in ("I live in Lisbon. I live in Porto.", "Vivo en Lisboa y vivo en Oporto."):
+        assert not claims_of(text, "", said_at).is_all
+    assert claims_of("I live in Lisbon. I live in Porto.", "", said_at).claims == ()
+    assert len(claims_of("I live in Berlin. I live in Germany.", "", said_at).claims) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("I'm allergic to milk, eggs and yeast.", ["milk", "eggs", "yeast"]),
+        ("I'm allergic to nuts, yeast.", ["nuts", "yeast"]),
+        ("I'm allergic to nuts, sadly.", ["nuts"]),
+        ("I'm allergic to nuts, et cetera.", ["nuts"]),
+        ("I'm allergic to nuts and vegan.", ["nuts"]),
+        ("I'm allergic to penicillin, bee stings and cats.", ["penicillin", "bee stings", "cats"]),
+        ("Ich bin gegen Nüsse allergisch.", ["Nüsse"]),
+        ("Ich bin allergisch gegen Nüsse, Eier und Hefe.", ["Nüsse", "Eier", "Hefe"]),
+        ("Soy alérgica a las nueces, huevos y yogur.", ["nueces", "huevos", "yogur"]),
+        ("I speak German, English, Estonian.", ["German", "English", "Estonian"]),
+        ("I speak German and live in Berlin.", ["German"]),
+        ("Hablo español, inglés y un poco de francés.", ["español", "inglés", "francés"]),
+        ("Ich spreche Deutsch und ein bisschen Polnisch.", ["Deutsch", "Polnisch"]),
+        ("Parlo italiano e francese", ["italiano", "francese"]),
+    ],
+)
+def test_each_of_a_list_is_read_as_it_is_written(text: str, values: list[str]) -> None:
+    assert [each.object for each in read_statements(text).stated] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "age"),
+    [("Tengo 41 años", "41"), ("Tengo 41 años y vivo en Madrid", "41"), ("J'ai 34 ans", "34"), ("Ho 34 anni", "34")],
+)
+def test_an_age(text: str, age: str) -> None:
+    assert stated(text)[0] == (USER, "age", age)
+
+
+@pytest.mark.parametrize("text", ["Trabajo en Siemens", "Trabajo en el Banco Azul", "Lavoro in BBVA", "Lavoro da Ikea"])
+def test_a_firm_is_read_where_a_place_could_stand_if_it_is_known_as_one(text: str) -> None:
+    assert [each.relations for each in read_statements(text).stated] == [("works_at",)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "label"),
+    [
+        (("My nephew is Tom", "Tom is my nephew"), "nephew"),
+        (("Mein Neffe ist Tom", "Tom ist mein Neffe"), "neffe"),
+        (("Mi sobrino es Tom", "Tom es mi sobrino"), "sobrino"),
+        (("Mon neveu est Tom", "Tom est mon neveu"), "neveu"),
+    ],
+)
+def test_a_role_of_many_is_the_same_fact_in_either_order(texts: tuple[str, str], label: str) -> None:
+    assert [stated(text) for text in texts] == [[(USER, f"known_as {label}", "Tom")]] * 2
+
+
+def test_only_of_what_there_is_one_of_at_a_time_a_later_value_can_be_another() -> None:
+    assert stated("My flight is LH123") == [(USER, "has flight", "LH123")]
+    assert stated("My appointment is 12 May") == [(USER, "has appointment", "12 May")]
+    assert stated("My shoe size is 42") == [(USER, "other shoe size", "42")]
+    assert stated("Ma pointure est 42") == [(USER, "other pointure", "42")]
+    assert RELATIONS["other"].is_single
+    assert not RELATIONS["has"].is_single
+    assert not RELATIONS["known_as"].is_single
 
 
 def test_every_fact_of_a_text_is_read() -> None:

@@ -61,7 +61,7 @@ STORIES = {
         "Du erreichst mich unter 030 1234567",
     ),
     "es home": ("¿dónde vivo?", "Vivo en Berlín", "Me mudé a Lisboa", "He vuelto a vivir en Berlín"),
-    "es firm": ("¿dónde trabajo?", "Trabajo en Fenwick", "Empecé a trabajar en Corvane", "Trabajo para Fenwick"),
+    "es firm": ("¿dónde trabajo?", "Trabajo para Fenwick", "Empecé a trabajar en Corvane", "Trabajo para Fenwick"),
     "es boss": ("¿quién es mi jefe?", "Mi jefa es Clara", "Mi nuevo jefe es Tom", "Mi nueva jefa se llama Clara"),
     "es phone": (
         "¿cuál es mi número de teléfono?",
