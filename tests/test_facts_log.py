@@ -162,7 +162,7 @@ def test_the_receipt_names_what_was_not_kept_as_a_fact(open_memory: Opener) -> N
     first, second = memory.add(messages=[{"content": text} for text in told], infer=False).results
     assert first.reason == ""
     assert second.reason == "found by their words only, beyond 2 facts (MCP_MEMORY_FACTS_PER_MEMORY): Berlin"
-    assert [hit.memory.text for hit in memory.search("where do I live?").hits][0] == "I live in Berlin"
+    assert memory.search("where do I live?").hits[0].memory.text == "I live in Berlin"
     memory.close()
     # Who wants none is not told of each.
     memory = open_memory(facts_per_memory=0, user_id="nobody")
