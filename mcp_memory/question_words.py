@@ -145,18 +145,26 @@ WAS_ME: Mapping[str, str] = {
 
 # All that was ever so: the perfect, or a word for it.
 EVER: Mapping[str, str] = {
-    "en": r"^(?!.*\b(?:how long|since when)\b).*\b(?:have|has|i've|we've)\s"
+    "en": r"\b(?:have|has|i've|we've)\s"
     r".*\b(?:lived|worked|had|been|studied|used|owned|resided)(?:\s(?:in|at|for|with))?\W*$"
     r"|\b(?:have|has|did)\b.*\bever\b|\bso far\b|\bwho\s(?:has|have)\sbeen\s",
-    "de": r"^(?!.*\b(?:wie lange|seit wann)\b).*\b(?:hab|habe|hat|haben|bin|ist|sind)\b"
+    "de": r"\b(?:hab|habe|hat|haben|bin|ist|sind)\b"
     r".*\b(?:gehabt|gewohnt|gelebt|gearbeitet|gewesen|studiert|benutzt|genutzt)\W*$"
     r"|\b(?:schon (?:überall|alles|einmal|mal)|überall schon|bisher|bislang|jemals)\b|\bhatten? \p{L}+ (?:\p{L}+ )?schon\b",
-    "es": r"^(?!.*\b(?:cuánto tiempo|desde cuándo)\b).*\b(?:he|ha|hemos|han)\s"
+    "es": r"\b(?:he|ha|hemos|han)\s"
     r"(?:\p{L}+\s)?(?:vivido|trabajado|tenido|estado|estudiado|usado)\b|\balguna vez\b|\bhasta ahora\b",
-    "fr": r"^(?!.*\b(?:combien de temps|depuis quand)\b).*\b(?:j['’]ai|ai|a|avons|ont)(?:-(?:t-)?\p{L}+)?\s"
+    "fr": r"\b(?:j['’]ai|ai|a|avons|ont)(?:-(?:t-)?\p{L}+)?\s"
     r"(?:\p{L}+\s)?(?:vécu|habité|travaillé|eue?s?|été|étudié|utilisée?s?)\b|\bjusqu['’](?:ici|à présent)",
-    "it": r"^(?!.*\b(?:quanto tempo|da quando)\b).*\b(?:ho|ha|abbiamo|hanno|sono|è|siamo)\s"
+    "it": r"\b(?:ho|ha|abbiamo|hanno|sono|è|siamo)\s"
     r"(?:\p{L}+\s)?(?:vissut[oaie]|abitato|lavorato|avut[oaie]|stat[oaie]|studiato|usat[oaie])\b|\bfinora\b",
+}
+# But not for how long what is so has been so.
+LASTS: Mapping[str, str] = {
+    "en": r"\b(?:how long|since when)\b",
+    "de": r"\b(?:wie lange|seit wann)\b",
+    "es": r"\b(?:cuánto tiempo|desde cuándo)\b",
+    "fr": r"\b(?:combien de temps|depuis quand)\b",
+    "it": r"\b(?:quanto tempo|da quando)\b",
 }
 
 # Two who have the same: then the way leads on from what one has to the others who have it.

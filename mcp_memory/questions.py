@@ -19,6 +19,7 @@ from .question_words import (
     FIRST_PERSON,
     FORMERLY,
     IS,
+    LASTS,
     MEANS_ME,
     SHARED,
     SIGNS,
@@ -215,7 +216,7 @@ def _read(text: str, language: str, known: Collection[str]) -> Asked:
         if not any(start <= match.start() < end for start, end in spans) and grammar.asks_for(text, match)
         if (relation := relation_of(match.group(), language)) is not None
     ]
-    is_ever = grammar.ever.search(text) is not None
+    is_ever = grammar.ever.search(text) is not None and not grammar.lasts.search(text)
     if is_ever and not asked:
         patterns = [grammar.which] if phrases else [grammar.which, grammar.own]
         runs = [match.group("run") for pattern in patterns for match in pattern.finditer(text)]
@@ -283,6 +284,7 @@ class _Grammar:
     was_me: regex.Pattern[str]
     asks_of_now: regex.Pattern[str]
     ever: regex.Pattern[str]
+    lasts: regex.Pattern[str]
 
     def asks_for(self, text: str, noun: regex.Match[str]) -> bool:
         """Whether a noun without anybody's name before it is what a question asks for: "phone number of Ana"."""
@@ -325,4 +327,5 @@ def _grammar(language: str) -> _Grammar:
         was_me=compiled(WAS_ME.get(language, "(?!)")),
         asks_of_now=compiled(IS[language]),
         ever=compiled(EVER[language]),
+        lasts=compiled(LASTS[language]),
     )
