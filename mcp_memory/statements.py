@@ -25,6 +25,7 @@ from .statement_rest import (
     leaves_nothing,
     told_until,
 )
+from .statement_subjects import with_subjects
 from .statement_values import (
     Value,
     is_age,
@@ -90,13 +91,14 @@ def prepare(languages: Collection[str]) -> None:
             grammar_of(language)
 
 
-def _read_sentence(sentence: str, spoken: str) -> tuple[list[Stated], bool]:
+def _read_sentence(said: str, spoken: str) -> tuple[list[Stated], bool]:
     """The facts of one sentence, in the first language that reads any, and whether there is nothing beside them."""
-    if is_question(sentence) or (sentence.isupper() and len(sentence.split()) > 2):
+    if is_question(said) or (said.isupper() and len(said.split()) > 2):
         return [], False
     # Names and numbers show no language; short texts are taken for others.
-    for language in _languages_of(sentence, spoken):
+    for language in _languages_of(said, spoken):
         grammar = grammar_of(language)
+        sentence = with_subjects(said, grammar)
         if grammar.unsure.search(sentence) or speaks_of_plans(sentence, language):
             if language == spoken:
                 return [], False
