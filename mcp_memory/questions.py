@@ -65,7 +65,8 @@ class Asked:
     known facts have; `words` are the question's, folded, among which it would stand, and `own` what follows "my",
     where it would begin if it is the user's. `is_shared` says that it asks for others who have the same, `before` that
     it asks for what was so earlier, `meanwhile` for what was so while something else was, `is_ever` for all that ever
-    was.
+    was. `qualified` holds the keys of those whose relation it asks for under a label of its own: "my locker number" is
+    no phone number.
     """
 
     of: tuple[tuple[Phrase, str], ...] = ()
@@ -76,6 +77,7 @@ class Asked:
     before: Before | None = None
     meanwhile: While | None = None
     is_ever: bool = False
+    qualified: frozenset[tuple[str, str]] = frozenset()
 
     def names(self, label: str, path: Phrase) -> bool:
         """Whether a label of what somebody has stands in the question."""
@@ -102,6 +104,7 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
     # What is asked for in so few words may be the label itself: "wifi password".
     own = [_run(plain)] if len(plain.split()) <= _N_TERSE else []
     is_shared = is_ever = False
+    qualified: set[tuple[str, str]] = set()
     before: Before | None = None
     meanwhile: While | None = None
     for language in _languages_of(plain):
@@ -115,6 +118,7 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
         paths |= {path.key: path for path in found.paths if path.key not in paths}
         own += found.own
         is_shared = is_shared or found.is_shared
+        qualified |= found.qualified
         before = before or earlier
     if own:
         paths.setdefault(USER_KEY, Phrase())
@@ -130,6 +134,7 @@ def read_question(text: str, names: Sequence[tuple[str, str]] = ()) -> Asked:
         before,
         meanwhile,
         is_ever,
+        frozenset(qualified),
     )
 
 
@@ -230,6 +235,8 @@ def _read(text: str, language: str, known: Collection[str]) -> Asked:
         # "my sister's phone" asks by itself; "my boss" does where nothing else is asked of whom it means.
         if phrase.steps and not phrase.called and (not phrase.steps[-1].is_role or not asked):
             of.append((phrase.without_last(), phrase.steps[-1].relation))
+    # What somebody is called, says who they are.
+    of += [(one.without_last(), one.steps[-1].relation) for one, relation in of if relation == "name" and one.steps]
     own = [_run(match.group("run")) for match in grammar.own.finditer(text)]
     # "The code of my locker" may be known as "my locker code".
     own += [_run(f"{match['of']} {match['what']}") for match in _OF_MINE.finditer(text)]
@@ -239,7 +246,12 @@ def _read(text: str, language: str, known: Collection[str]) -> Asked:
         if grammar.first_person.search(text) or grammar.means_me.match(match.group("run"))
     ]
     is_shared = grammar.shared.search(text) is not None
-    return Asked(tuple(of), tuple(whom), own=tuple(own), is_shared=is_shared, is_ever=is_ever)
+    qualified = frozenset(
+        (phrase.without_last().key, phrase.steps[-1].relation)
+        for phrase in phrases
+        if phrase.steps and phrase.steps[-1].label and not phrase.steps[-1].is_role
+    )
+    return Asked(tuple(of), tuple(whom), own=tuple(own), is_shared=is_shared, is_ever=is_ever, qualified=qualified)
 
 
 def _of_several(run: str, language: str) -> str:
@@ -258,9 +270,13 @@ def _of_several(run: str, language: str) -> str:
 
 
 def _with_capitals(text: str, known: Collection[str]) -> str:
-    """The question with the names that are known written as names."""
+    """The question with the names that are known written as names; a verb that asks is none, whoever is called so."""
+    patterns = [pattern for code in _languages_of(text) for _, pattern in _grammar(code).verbs]
+    asking = [match.group().lower().split() for pattern in patterns if (match := pattern.search(text))]
+    # Between the first word and the verb somebody may be named.
+    verbs = {word for words in asking for word in (words[0], words[-1])}
     for name in sorted(known, key=len, reverse=True):
-        if name.islower() and len(name) > 1:
+        if name.islower() and len(name) > 1 and name not in verbs:
             text = regex.sub(rf"\b{regex.escape(name)}\b", name.title(), text)
     return text
 

@@ -193,11 +193,12 @@ class _Recall:
     def _by_key(self, whom: Phrase, relation: str) -> None:
         nodes = self._whom(whom)
         known = facts_of_key(self._log, self._user_id, nodes, (relation,)) if nodes else []
+        is_qualified = (whom.key, relation) in self._asked.qualified
         if self._asks_of_before and (RELATIONS[relation].is_single or RELATIONS[relation].is_role):
-            self._answer_former(self._meant_by_words(known))
+            self._answer_former(self._meant_by_words(known, is_qualified=is_qualified))
             return
         if self._asks_of_all:
-            self._answer_all(self._meant_by_words(known))
+            self._answer_all(self._meant_by_words(known, is_qualified=is_qualified))
             return
         facts = self._holding(known)
         if self._period and facts:
@@ -205,7 +206,8 @@ class _Recall:
             self._later |= {fact.memory_id for fact in known if fact.valid_from > self._period.end}
         if not facts and whom.name and not whom.steps:
             facts = self._holding(facts_about(self._log, nodes, (relation,), _MAX_OTHERS))
-        self._answer(self._by_words(facts), nodes)
+        meant = self._meant_by_words(facts, is_qualified=is_qualified)
+        self._answer([(fact, score.of_label(is_meant=fact in meant)) for fact in facts], nodes)
 
     def _by_label(self, path: Phrase) -> None:
         """Facts whose label stands in the question: "billing unit", "shoe size"."""
@@ -228,15 +230,12 @@ class _Recall:
                 self._later |= {fact.memory_id for fact in known if fact.valid_from > self._period.end}
             self._answer([(fact, score.of_label(is_meant=True)) for fact in holding], nodes)
 
-    def _meant_by_words(self, facts: Sequence[Fact]) -> Sequence[Fact]:
-        """Of several facts of one relation those whose label the question has; else those without one."""
+    def _meant_by_words(self, facts: Sequence[Fact], *, is_qualified: bool) -> Sequence[Fact]:
+        """Of several facts of one relation those whose label the question has; where it has none, those without one."""
         named = [fact for fact in facts if fact.label and set(fact.label.split()) <= self._asked.words]
+        if is_qualified:
+            return named
         return named or [fact for fact in facts if not fact.label] or facts
-
-    def _by_words(self, facts: Sequence[Fact]) -> list[tuple[Fact, float]]:
-        """Facts with their weight: of several of one relation those that are meant count more."""
-        meant = self._meant_by_words(facts)
-        return [(fact, score.of_label(is_meant=fact in meant)) for fact in facts]
 
     def _answer(self, found: Sequence[tuple[Fact, float]], nodes: Sequence[str]) -> None:
         """Count facts that were asked for, and where others of the same are asked for, those."""

@@ -218,6 +218,27 @@ def test_a_question_for_others_who_have_the_same(question: str) -> None:
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("question", "whose", "relation"),
+    [
+        ("where do I work?", USER, "works_at"),
+        ("where do i live?", USER, "lives_in"),
+        ("where does eva work?", "eva", "works_at"),
+    ],
+)
+def test_a_verb_that_asks_is_no_name_even_where_something_is_called_so(
+    question: str, whose: str, relation: str
+) -> None:
+    names = [(name, name) for name in ("work", "live", "eva") if name in question]
+
+    assert (whose, relation) in [(phrase.key, asked) for phrase, asked in read_question(question, names).of]
+
+
+@pytest.mark.parametrize("question", ["what is my dog called?", "what's the name of my dog?", "what's my dog's name?"])
+def test_what_somebody_is_called_asks_who_they_are(question: str) -> None:
+    assert (USER, "dog") in [(phrase.key, asked) for phrase, asked in read_question(question).of]
+
+
 def named(text: str, now: datetime = NOW) -> tuple[str, str] | None:
     found = period_in(text, now)
     return (found.start.date().isoformat(), found.end.date().isoformat()) if found else None

@@ -339,6 +339,30 @@ def test_what_can_not_be_seen_is_no_value_either(folder: SharedFolder) -> None:
     assert values(memory, "what is my email?", scope="run", run_id="r1") == ["ana@example.org"]
 
 
+def test_what_goes_by_a_label_of_its_own_is_not_answered_with_another(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.tell(
+        memory, ("My phone number is 0170 111111.", "2026-01-01"), ("My locker number is 17.", "2026-01-02"),
+        ("My work phone number is 030 222222.", "2026-01-03"),
+    )  # fmt: skip
+
+    assert values(memory, "what's my locker number?") == ["17"]
+    assert values(memory, "what is my licence number?") == []
+    assert values(memory, "what's my work phone number?") == ["030 222222"]
+    assert values(memory, "what's my phone number?") == ["0170 111111"]
+
+
+def test_a_word_in_capitals_hides_no_fact(folder: SharedFolder) -> None:
+    memory = folder.somebody()
+    folder.tell(
+        memory, ("I work at Feedzai.", "2026-01-01"), ("So much WORK today, I need a holiday.", "2026-01-02"),
+        ("We go to see LIVE music on Fridays.", "2026-01-03"), ("I live in Graz.", "2026-01-04"),
+    )  # fmt: skip
+
+    assert values(memory, "where do I work?") == ["Feedzai"]
+    assert values(memory, "where do I live?") == ["Graz"]
+
+
 def test_the_walk_does_not_pass_through_the_user(folder: SharedFolder) -> None:
     memory = told(
         folder, "My sister Eva lives in Graz", "My boss is Clara", "Clara lives in Porto", "Ida lives in Graz"
