@@ -50,8 +50,9 @@ def rest_grammar_of(language: str) -> RestGrammar:
     time = rf"(?:(?:{BEFORE_TIMES}|on|am|since|the|dem|der|il|lo|les?|au|del) ){{0,2}}(?:early |late |mid-?)?{date}"
     filler = rf"{words.adverbs}|{words.lead_in}|{BEFORE_TIMES}|by|again|wieder|de nuevo|à nouveau|di nuovo|ago|the|too"
     article = rf"(?:(?:{words.articles})(?:\s|(?<=')))?"
-    a_word = rf"(?<![\p{{L}}'])(?:{AND[language]}|{words.joins})(?![\p{{L}}'])"
-    joint = rf"\s*(?:[,;/&+–—]|{a_word})(?:\s*[,;/&+]|\s+{a_word})*"
+    a_word = rf"(?>(?<![\p{{L}}'])(?:{AND[language]}|{words.joins})(?![\p{{L}}']))"
+    # Possessive: a long row of joints must cost no more than its length.
+    joint = rf"\s*+(?:[,;/&+–—]|{a_word})(?:\s*+[,;/&+]|\s++{a_word})*+"
     before, anything = CORRECTIONS[language]
     marks = r"\s*(?:[,;:(–—]|\s-\s|\.\.\.|…)\s*(?:ach |oh |ah |eh )?"
     return RestGrammar(

@@ -550,6 +550,9 @@ ODD = (
     "1." * 290,
     "I work as a " + "very " * 115 + "tired nurse",
     "My boss is " + "Anna-Maria." * 50,
+    "I live in Graz " + "and then " * 60,
+    "Ich wohne in Graz" + ", und dann" * 50,
+    "I moved to " + "Berlin and to " * 40 + "Graz",
 )
 
 
