@@ -74,7 +74,7 @@ def _fact_payload(fact: KnownFact) -> dict[str, Any]:
 
 def _relation(fact: KnownFact) -> str:
     return " ".join(
-        filter(None, (fact.label, "" if fact.relation in ("other", "known_as") else fact.relation))
+        filter(None, (fact.label, "" if fact.relation in ("other", "known_as", "has") else fact.relation))
     ).replace("_", " ")
 
 

@@ -6,6 +6,7 @@ from functools import cache
 import regex
 
 from .date_rules import compiled
+from .phrases import read_phrase
 from .statement_grammar import StatementGrammar
 from .statement_words import STATEMENT_WORDS
 
@@ -50,7 +51,8 @@ def _pronoun(before: str, after: str, speaker: regex.Pattern[str] | None, gramma
                 return pronoun
         if speaker is not None:
             return ""
-    is_third = any(row.third.match(f" {after}") for row in grammar.rows)
+    has_subject = any(read_phrase(before, start, grammar.language) for start in grammar.starts(before))
+    is_third = has_subject and any(row.third.match(f" {after}") for row in grammar.rows)
     return _THIRD[grammar.language] if is_third else ""
 
 

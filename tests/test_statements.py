@@ -147,6 +147,7 @@ def test_what_is_no_longer_so(text: str) -> None:
             "My sister Eva lives in Graz and works at Fenwick",
             [(USER, "sister", "Eva"), ("eva", "lives_in", "Graz"), ("eva", "works_at", "Fenwick")],
         ),
+        ("left Denver and moved to Chicago last week", [(USER, "lives_in", "Chicago")]),
         (
             "I left Acme and started at Fenwick",
             [(USER, "works_at|studies_at", "no Acme"), (USER, "works_at", "Fenwick")],
