@@ -133,7 +133,7 @@ def test_what_ended_before_the_time_in_a_question_says_so(memory: LocalMemory) -
 def test_what_was_not_yet_known_to_have_ended_is_ranked_as_the_search_ranks_it(
     memory: LocalMemory, clock: Clock
 ) -> None:
-    berlin = add(memory, "I live in Berlin by the harbour", observed_at="2026-01-05")
+    berlin = add(memory, "I live in Berlin", observed_at="2026-01-05")
     add(memory, "The sun shines over the harbour", observed_at="2026-01-06")
     known = clock()
     clock.advance(days=30)
