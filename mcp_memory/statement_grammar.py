@@ -47,7 +47,11 @@ _HOWS: tuple[How, ...] = get_args(How)
 _PHONE = r"\+?\(?\d[\d\s()/.-]{4,}\d"
 _EMAIL = r"[\p{L}\p{N}_.+-]++@[\p{L}\p{N}-]++(?:\.[\p{L}\p{N}-]++)+"
 _CODE = r"(?=[\p{L}\p{N}._/-]*\p{N})[\p{L}\p{N}][\p{L}\p{N}._/-]*"
-_AMOUNT = r"[€$£]?\d[\d.,]*(?: ?(?:%|€|\$|£|euros?|dollars?|pounds?|cm|kg|km|m|years?))?"
+_AMOUNT = (
+    r"[€$£]?\d[\d.,]*(?: ?(?:%|€|\$|£|euros?|dollars?|pounds?|cm|kg|km|m|years?))?"
+    r"(?: (?:a|an|per|each|im|pro|jede[ns]?|al|por|par|all?a) (?:month|year|week|day|monat|jahr|woche|tag|mes|año"
+    r"|semana|día|mois|an|semaine|jour|mese|anno|settimana|giorno)(?!\p{L}))?"
+)
 _DATE = (
     r"(?:\d{1,4}[./-]\d{1,2}(?:[./-]\d{1,4})?"
     r"|(?:the )?\d{1,2}(?:st|nd|rd|th|\.|º|er)? (?:of |de |di )?\p{L}{3,}(?: (?:de |del )?\d{4})?"

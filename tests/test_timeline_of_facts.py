@@ -250,7 +250,7 @@ def test_what_only_looks_like_a_move_ends_nothing(folder: SharedFolder) -> None:
     memory = folder.somebody()
     folder.tell(memory, ("I live in Berlin", JANUARY), *((text, MAY) for text in LOOK_ALIKES))
     assert memory.list(states=["invalid"]) == []
-    assert "Berlin" in values(memory, "where do I live?")
+    assert any(value.startswith("Berlin") for value in values(memory, "where do I live?"))
 
 
 @pytest.mark.parametrize(
