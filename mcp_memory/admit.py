@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from .embedder import Embedder
 from .embedding import made_of
 from .knowledge import facts_of_memories
+from .receipts import noted
 from .records import Change, Draft, Entity, Episode, Memory, Mention, Receipt, Sighting, State
 from .resolve import Resolution, Resolved, find_duplicate, link_mentions
 from .score import Floats
@@ -157,12 +158,7 @@ def with_lag(receipts: Sequence[Receipt], lag: str) -> tuple[Receipt, ...]:
     if not lag:
         return tuple(receipts)
     note = f"stored, but not yet findable by meaning: {lag}"
-    return tuple(
-        replace(receipt, reason=f"{receipt.reason}; {note}" if receipt.reason else note)
-        if receipt.status in ("added", "queued")
-        else receipt
-        for receipt in receipts
-    )
+    return tuple(noted(receipt, note) if receipt.status in ("added", "queued") else receipt for receipt in receipts)
 
 
 def _memory(draft: Draft, episode: Episode, identifier: str, position: int, revision: str, stores: Stores) -> Memory:

@@ -20,7 +20,20 @@ from . import (
     pack,
 )
 from .console import Json, failing_clearly, out, print_json, shown_while, working_memory
-from .options import About, Agent, Kind, Meta, Since, Until, filters_of
+from .options import (
+    About,
+    Agent,
+    AsOf,
+    Kind,
+    KnownAt,
+    Meta,
+    Scope,
+    ScopeRun,
+    Since,
+    Threshold,
+    Until,
+    filters_of,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from .reports import Check
@@ -109,11 +122,11 @@ def add(
 def search(
     query: Annotated[str, typer.Argument(help="What to find, in plain words.")],
     top_k: Annotated[int, typer.Option(help="Most hits to show, 1 to 100.")] = 10,
-    threshold: Annotated[float, typer.Option(help="Least relevance of a hit, 0 to 1.")] = 0.0,
-    scope: Annotated[str, typer.Option(help="all, user, agent or run; by default as set.")] = "",
-    run_id: Annotated[str, typer.Option(help="The conversation, for scope run.")] = "",
-    as_of: Annotated[str, typer.Option(help="ISO date: leave out what came later.")] = "",
-    known_at: Annotated[str, typer.Option(help="ISO date: what had been recorded by then.")] = "",
+    threshold: Threshold = 0.0,
+    scope: Scope = "",
+    run_id: ScopeRun = "",
+    as_of: AsOf = "",
+    known_at: KnownAt = "",
     about: About = "",
     kind: Kind = "",
     agent: Agent = "",

@@ -8,7 +8,20 @@ from rich.text import Text
 
 from . import inputs, pack, pack_changes
 from .console import Json, out, print_json, working_memory
-from .options import About, Agent, Kind, Meta, Since, Until, filters_of
+from .options import (
+    About,
+    Agent,
+    AsOf,
+    Kind,
+    KnownAt,
+    Meta,
+    Scope,
+    ScopeRun,
+    Since,
+    Threshold,
+    Until,
+    filters_of,
+)  # fmt: skip
 
 MemoryId = Annotated[str, typer.Argument(help="The id that search or list shows.")]
 
@@ -74,11 +87,11 @@ def why_not(
     memory_id: MemoryId,
     query: Annotated[str, typer.Argument(help="What was searched for.")],
     top_k: Annotated[int, typer.Option(help="Most hits, 1 to 100.")] = 10,
-    threshold: Annotated[float, typer.Option(help="Least relevance of a hit, 0 to 1.")] = 0.0,
-    scope: Annotated[str, typer.Option(help="all, user, agent or run; by default as set.")] = "",
-    run_id: Annotated[str, typer.Option(help="The conversation, for scope run.")] = "",
-    as_of: Annotated[str, typer.Option(help="ISO date: leave out what came later.")] = "",
-    known_at: Annotated[str, typer.Option(help="ISO date: what had been recorded by then.")] = "",
+    threshold: Threshold = 0.0,
+    scope: Scope = "",
+    run_id: ScopeRun = "",
+    as_of: AsOf = "",
+    known_at: KnownAt = "",
     about: About = "",
     kind: Kind = "",
     agent: Agent = "",

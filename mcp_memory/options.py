@@ -1,4 +1,4 @@
-"""Options that several commands of the command line have: the filters of a search and of a list."""
+"""Options that several commands of the command line have: what a search may see, and the filters, also of a list."""
 
 from typing import Annotated, Any
 
@@ -6,6 +6,11 @@ import typer
 
 from . import inputs
 
+Threshold = Annotated[float, typer.Option(help="Least relevance of a hit, 0 to 1.")]
+Scope = Annotated[str, typer.Option(help="all, user, agent or run; by default as set.")]
+ScopeRun = Annotated[str, typer.Option(help="The conversation, for scope run.")]
+AsOf = Annotated[str, typer.Option(help="ISO date: leave out what came later.")]
+KnownAt = Annotated[str, typer.Option(help="ISO date: what had been recorded by then.")]
 About = Annotated[str, typer.Option(help="Only about: user or agent.")]
 Kind = Annotated[str, typer.Option(help="Only this kind: fact, preference, event, plan, procedure, message, note.")]
 Agent = Annotated[str, typer.Option(help="Only what this agent wrote.")]

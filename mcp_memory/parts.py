@@ -13,6 +13,7 @@ from .folder import DataFolder
 from .language_model import LanguageModel
 from .processor import require_lancedb
 from .queue import Queue
+from .receipts import noted
 from .records import AddResult
 from .rewriter import Rewriter
 from .settings import Settings
@@ -84,8 +85,7 @@ class Parts:
         return replace(
             added.result,
             results=tuple(
-                replace(receipt, reason=f"{receipt.reason}; {reason}") if receipt.status == "queued" else receipt
-                for receipt in added.result.results
+                noted(receipt, reason) if receipt.status == "queued" else receipt for receipt in added.result.results
             ),
         )
 

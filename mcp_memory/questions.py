@@ -271,12 +271,15 @@ def _of_several(run: str, language: str) -> str:
 
 def _with_capitals(text: str, known: Collection[str]) -> str:
     """The question with the names that are known written as names; a verb that asks is none, whoever is called so."""
+    lowered = [name for name in known if name.islower() and len(name) > 1]
+    if not lowered:
+        return text
     patterns = [pattern for code in _languages_of(text) for _, pattern in _grammar(code).verbs]
     asking = [match.group().lower().split() for pattern in patterns if (match := pattern.search(text))]
     # Between the first word and the verb somebody may be named.
     verbs = {word for words in asking for word in (words[0], words[-1])}
-    for name in sorted(known, key=len, reverse=True):
-        if name.islower() and len(name) > 1 and name not in verbs:
+    for name in sorted(lowered, key=len, reverse=True):
+        if name not in verbs:
             text = regex.sub(rf"\b{regex.escape(name)}\b", name.title(), text)
     return text
 

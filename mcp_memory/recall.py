@@ -200,10 +200,7 @@ class _Recall:
         if self._asks_of_all:
             self._answer_all(self._meant_by_words(known, is_qualified=is_qualified))
             return
-        facts = self._holding(known)
-        if self._period and facts:
-            # Something else was so then: what began only later is no answer.
-            self._later |= {fact.memory_id for fact in known if fact.valid_from > self._period.end}
+        facts = self._holding_then(known)
         if not facts and whom.name and not whom.steps:
             facts = self._holding(facts_about(self._log, nodes, (relation,), _MAX_OTHERS))
         meant = self._meant_by_words(facts, is_qualified=is_qualified)
@@ -225,10 +222,7 @@ class _Recall:
         elif self._asks_of_all:
             self._answer_all(known)
         else:
-            holding = self._holding(known)
-            if self._period and holding:
-                self._later |= {fact.memory_id for fact in known if fact.valid_from > self._period.end}
-            self._answer([(fact, score.of_label(is_meant=True)) for fact in holding], nodes)
+            self._answer([(fact, score.of_label(is_meant=True)) for fact in self._holding_then(known)], nodes)
 
     def _meant_by_words(self, facts: Sequence[Fact], *, is_qualified: bool) -> Sequence[Fact]:
         """Of several facts of one relation those whose label the question has; where it has none, those without one."""
@@ -270,9 +264,7 @@ class _Recall:
 
     def _answer_all(self, known: Sequence[Fact]) -> None:
         """Count all that was ever so, the latest first."""
-        told = [fact for fact in known if fact.holds and not self._is_unknown(fact)]
-        began = [fact for fact in told if fact.valid_from <= self._during.end]
-        self._tell_in_turn(sorted(began, key=lambda fact: (fact.valid_from, fact.id), reverse=True))
+        self._tell_in_turn(_newest_first(fact for fact in self._told(known) if fact.valid_from <= self._during.end))
 
     def _tell_in_turn(self, facts: Sequence[Fact]) -> None:
         for place, fact in enumerate(facts):
@@ -290,11 +282,7 @@ class _Recall:
         relations = (meanwhile.relation,) if meanwhile.relation else _TIMES
         known = facts_of_key(self._log, self._user_id, nodes, relations) if nodes else []
         spans = sorted(
-            (
-                self._validity(fact)
-                for fact in known
-                if fact.holds and not self._is_unknown(fact) and _is_named(fact, meanwhile.words)
-            ),
+            (self._validity(fact) for fact in self._told(known) if _is_named(fact, meanwhile.words)),
             key=lambda span: span[0] or self._during.end,
         )
         if not spans:
@@ -307,7 +295,7 @@ class _Recall:
     def _former(self, known: Sequence[Fact]) -> list[Fact]:
         before = self._asked.before
         assert before is not None
-        told = [fact for fact in known if fact.holds and not self._is_unknown(fact)]
+        told = self._told(known)
         named = [fact for fact in told if fold(fact.object).partition(" ")[0] in before.words]
         if named:
             bound = max(fact.valid_from for fact in named)
@@ -316,7 +304,7 @@ class _Recall:
             return []
         else:
             former = [fact for fact in told if (end := self._validity(fact)[1]) and end <= self._during.start]
-        return sorted(former, key=lambda fact: (fact.valid_from, fact.id), reverse=True)
+        return _newest_first(former)
 
     def _support(self, facts: Sequence[Fact]) -> None:
         for fact in facts:
@@ -348,17 +336,26 @@ class _Recall:
 
     def _holding(self, facts: Iterable[Fact]) -> list[Fact]:
         """The facts that hold at some time of the period, newest first, by what was known then."""
-        return sorted(filter(self._holds, facts), key=lambda fact: (fact.valid_from, fact.id), reverse=True)
+        return _newest_first(fact for fact in self._told(facts) if self._during.overlaps(*self._validity(fact)))
 
-    def _holds(self, fact: Fact) -> bool:
-        return fact.holds and not self._is_unknown(fact) and self._during.overlaps(*self._validity(fact))
+    def _holding_then(self, known: Sequence[Fact]) -> list[Fact]:
+        """Those that hold; where some held at the time that is named, what began only later is no answer."""
+        facts = self._holding(known)
+        if self._period and facts:
+            self._later |= {fact.memory_id for fact in known if fact.valid_from > self._period.end}
+        return facts
 
-    def _is_unknown(self, fact: Fact) -> bool:
-        return self._known_at is not None and fact.created_at > self._known_at
+    def _told(self, facts: Iterable[Fact]) -> list[Fact]:
+        """What is or was so, as far as it was known then."""
+        return [fact for fact in facts if fact.holds and (self._known_at is None or fact.created_at <= self._known_at)]
 
     def _validity(self, fact: Fact) -> Validity:
         """(from, to) of a fact, by what was known then."""
         return self._known_validity.get(fact.id, (fact.valid_from, fact.invalid_at))
+
+
+def _newest_first(facts: Iterable[Fact]) -> list[Fact]:
+    return sorted(facts, key=lambda fact: (fact.valid_from, fact.id), reverse=True)
 
 
 def _is_named(fact: Fact, words: Collection[str]) -> bool:

@@ -40,7 +40,7 @@ from .statement_words import (
     STATEMENT_WORDS,
 )
 from .text import fold
-from .vocabulary import noun_pattern
+from .vocabulary import RELATIONS, noun_pattern
 
 How = Literal["is", "begins", "ends"]
 _HOWS: tuple[How, ...] = get_args(How)
@@ -73,6 +73,11 @@ class Row:
     how: How
     first: regex.Pattern[str]
     third: regex.Pattern[str]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one at a time, whichever of the relations is meant."""
+        return all(RELATIONS[relation].is_single for relation in self.relations)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,19 +98,17 @@ def _read_sentence(said: str, spoken: str) -> tuple[list[Stated], bool]:
     # Names and numbers show no language; short texts are taken for others.
     for language in _languages_of(said, spoken):
         grammar = grammar_of(language)
-        sentence = with_subjects(said, grammar)
-        if grammar.unsure.search(sentence) or speaks_of_plans(sentence, language):
+        if grammar.unsure.search(said) or speaks_of_plans(said, language):
             if language == spoken:
                 return [], False
             continue
+        sentence = with_subjects(said, grammar)
+        starts = grammar.starts(sentence)
         if grammar.over.search(sentence):
             if (dead := list(deaths_in(sentence, grammar))) or language == spoken:
-                read_up_to = [each.read[0][1] for each in dead]
-                return dead, len(dead) == 1 == len(grammar.starts(sentence)) and is_idle(
-                    sentence[read_up_to[0] :], language
-                )
+                is_alone = len(dead) == len(starts) == 1
+                return dead, is_alone and is_idle(sentence[dead[0].read[0][1] :], language)
             continue
-        starts = grammar.starts(sentence)
         if is_corrected(sentence, next(iter(starts)) + 1, language):
             return [], False
         read: list[Stated] = []
@@ -228,8 +226,7 @@ def _of_match(
         is_denied(rest, grammar.language) or is_negated(clause[match.start() : end], grammar.language)
     ):
         return
-    is_single = all(RELATIONS[relation].is_single for relation in row.relations)
-    if is_single and has_second_value(before, rest, grammar.language, is_change=row.how == "begins"):
+    if row.is_single and has_second_value(before, rest, grammar.language, is_change=row.how == "begins"):
         return
     read = _without_gap((start, end), match)
     words = clause[start : told_until(clause, end, grammar.language)]
@@ -248,7 +245,7 @@ def _is_meant(
         return False
     if "age" in row.relations and not (is_age(value) and _is_age_alone(clause[match.end() :], grammar)):
         return False
-    if not all(RELATIONS[relation].is_single for relation in row.relations):
+    if not row.is_single:
         return True
     # "Live in Berlin during the week" and "also work at" tell of one of several.
     if grammar.beside.search(before) or grammar.beside.search(after):

@@ -16,6 +16,7 @@ from .extract import Words, words_of
 from .index import UserIndex
 from .knowledge import facts_of_memories
 from .lookup import find_kept
+from .receipts import in_words
 from .records import BY_HAND, ENDED_WITH_MEMORY, Change, Claim, Entity, Fact, Memory, Mention, Owner, Receipt
 from .reports import FieldChange, Updated
 from .resolve import Resolution, link_mentions
@@ -133,8 +134,7 @@ def _also(known: Sequence[Memory], facts: Sequence[Fact], corrected_id: str, sto
     for fact in facts:
         former = was.get(fact.id)
         if former and fact.holds and (former.invalid_at is None) != (fact.invalid_at is None):
-            what = (fact.label or fact.relation).replace("_", " ")
-            told.append(f"{_ENDS[fact.invalid_at is None]} in [{fact.memory_id}], which stays: {what} {fact.object}")
+            told.append(f"{_ENDS[fact.invalid_at is None]} in [{fact.memory_id}], which stays: {in_words(fact)}")
     return tuple(told if len(told) <= _MAX_TOLD else [*told[:_MAX_TOLD], f"and {len(told) - _MAX_TOLD} more"])
 
 
