@@ -3,8 +3,8 @@
 import regex
 
 from .date_phrases import DatePhrase, Page
-from .date_rules import compiled
 from .date_words import LANGUAGES
+from .patterns import compiled
 
 _YEAR = regex.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _BARE = frozenset({"bare", "date", "in", "since"})

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import regex
 
-from .date_rules import DIGITS, Rule, compiled, dated_words, place_of, rules_by_first_word
+from .date_rules import DIGITS, Rule, dated_words, place_of, rules_by_first_word
 from .date_words import CAPITALISED_ONLY, LANGUAGES
+from .patterns import compiled
 from .text import detect_language
 
 _OPAQUE = regex.compile(

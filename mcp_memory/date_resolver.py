@@ -7,8 +7,9 @@ import regex
 
 from .date_context import DateContext
 from .date_phrases import DatePhrase, Page
-from .date_rules import compiled, day_number, number_of, place_of
+from .date_rules import day_number, number_of, place_of
 from .date_words import LANGUAGES
+from .patterns import compiled
 from .written_dates import ISO
 
 _IN_CALENDAR = regex.compile(rf"(?!0000)(?:{ISO} to )?{ISO}")

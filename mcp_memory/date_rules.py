@@ -7,6 +7,7 @@ from functools import cache
 import regex
 
 from .date_words import LANGUAGES, Language
+from .patterns import compiled
 
 # Stands for every number among the first words.
 DIGITS = "0"
@@ -31,12 +32,6 @@ class Rule:
     def pattern(self) -> regex.Pattern[str]:
         """What the template matches; its tables' words are groups `weekday`, `month`, `n`, `day` and `unit`."""
         return _pattern(self.code, self.template)
-
-
-@cache
-def compiled(pattern: str) -> regex.Pattern[str]:
-    """A pattern that ignores case, compiled once."""
-    return regex.compile(pattern, regex.IGNORECASE)
 
 
 @cache

@@ -8,7 +8,7 @@ from functools import cache
 
 import regex
 
-from .date_rules import compiled
+from .patterns import compiled
 from .relation_words import FORMER, NEW, PARENTS, PLAIN, POSSESSIVES
 from .statement_words import STATEMENT_WORDS
 from .text import fold

@@ -10,8 +10,8 @@ from itertools import product
 
 import regex
 
-from .date_rules import compiled
 from .mentions import name_key
+from .patterns import compiled
 from .phrases import LANGUAGES, USER_KEY, Phrase, prepare_phrases, read_phrase
 from .question_words import (
     BEFORE,

@@ -9,7 +9,7 @@ from functools import cache
 
 import regex
 
-from .date_rules import compiled
+from .patterns import compiled
 from .phrases import Phrase, Step, read_phrase
 from .stated import Stated
 from .statement_grammar import StatementGrammar

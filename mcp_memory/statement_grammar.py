@@ -7,7 +7,6 @@ from typing import Literal, get_args
 
 import regex
 
-from .date_rules import compiled
 from .date_words import LANGUAGES as LANGUAGE_DATES
 from .name_words import (
     GERMAN_NOUN,
@@ -22,6 +21,7 @@ from .name_words import (
     TITLES,
     TRADE_ENDINGS,
 )
+from .patterns import compiled
 from .phrase_grammar import NAME
 from .relation_words import POSSESSIVES
 from .rest_words import LIST_AND

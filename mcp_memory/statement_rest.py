@@ -7,9 +7,9 @@ from functools import cache
 
 import regex
 
-from .date_rules import compiled
 from .date_words import LANGUAGES as LANGUAGE_DATES
 from .dates import resolve
+from .patterns import compiled
 from .phrase_grammar import NAME
 from .rest_words import AND, COMPARISON, CORRECTIONS, NO_LONGER, PREPOSITIONS, SUBORDINATE
 from .statement_words import BEFORE_TIMES, STATEMENT_WORDS

@@ -5,7 +5,7 @@ from functools import cache
 
 import regex
 
-from .date_rules import compiled
+from .patterns import compiled
 from .phrases import read_phrase
 from .statement_grammar import StatementGrammar
 from .statement_words import STATEMENT_WORDS

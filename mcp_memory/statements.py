@@ -23,6 +23,7 @@ from .statement_rest import (
     is_denied,
     is_idle,
     leaves_nothing,
+    rest_grammar_of,
     told_until,
 )
 from .statement_subjects import with_subjects
@@ -89,6 +90,7 @@ def prepare(languages: Collection[str]) -> None:
     for language in languages:
         if language in LANGUAGES:
             grammar_of(language)
+            rest_grammar_of(language)
 
 
 def _read_sentence(said: str, spoken: str) -> tuple[list[Stated], bool]:

@@ -9,8 +9,9 @@ from functools import cache
 
 import regex
 
-from .date_rules import DAY, ORDINAL, compiled
+from .date_rules import DAY, ORDINAL
 from .date_words import LANGUAGES
+from .patterns import compiled
 
 # A day, a month or a year.
 ISO = r"\d{4}(?:-\d\d(?:-\d\d)?)?"
