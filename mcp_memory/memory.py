@@ -12,6 +12,7 @@ from . import add as adding
 from . import forget, inputs, questions, rebuild, reembed, statements, verify
 from . import rate as rating
 from . import search as searching
+from .accompanying import Accompanying
 from .backup import back_up
 from .embedder import Embedder
 from .errors import InvalidInputError
@@ -37,7 +38,7 @@ from .text import BASE_LANGUAGE
 from .turns import Turn
 
 
-class LocalMemory(Revising, FactKeeping):
+class LocalMemory(Revising, FactKeeping, Accompanying):
     """One user's memory in a data folder, as one client sees it.
 
     Open it with `LocalMemory.open`; it holds the folder until `close` or the end of a `with` block. Methods may

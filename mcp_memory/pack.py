@@ -38,13 +38,17 @@ def search_lines(result: SearchResult, *, explain: bool = False) -> str:
     """The same hits as text, best first; with `explain` each is followed by its signals."""
     lines = [fact_line(fact) for fact in result.facts]
     for hit in result.hits:
-        over = f" (no longer: {quote('; '.join(map(_ended, hit.outdated)))})" if hit.outdated else ""
-        lines.append(_line(hit.memory, f"{hit.score:.2f}", _share(result)) + over)
+        lines.append(f"{memory_line(hit.memory, clip(hit.memory.text, _share(result)))} ({hit.score:.2f}){over(hit)}")
         if explain:
             lines.append(f"  {signal_line(hit)}")
     if explain and result.rewritten:
         lines.append(rewritten_line(result))
     return "\n".join([*lines, result.notice] if result.notice or not lines else lines)
+
+
+def over(hit: Hit) -> str:
+    """What of a memory is over, to be put after its line, '' for nothing."""
+    return f" (no longer: {quote('; '.join(map(_ended, hit.outdated)))})" if hit.outdated else ""
 
 
 def fact_line(fact: KnownFact) -> str:
@@ -205,10 +209,6 @@ def memory_item(memory: Memory, text: str, **more: Any) -> dict[str, Any]:
 def quote(text: str) -> str:
     """A text as one quoted line, whatever it contains."""
     return json.dumps(text, ensure_ascii=False).translate(_LINE_BREAKS)
-
-
-def _line(memory: Memory, score: str, max_chars: int) -> str:
-    return f"{memory_line(memory, clip(memory.text, max_chars))} ({score})"
 
 
 def memory_line(memory: Memory, text: str) -> str:

@@ -3,6 +3,7 @@
 import builtins
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -10,6 +11,8 @@ from typing import Any, Self
 from .api import progress_in, question, read_answer
 from .dial import ENGINE_GONE, Line, connect
 from .errors import StorageError
+from .hook_records import Captured, CapturePoint, Reminder, Said
+from .hook_records import Moment as At
 from .inputs import Moment
 from .paths import data_folder
 from .records import AddResult, DeleteResult, Fact, Message, OnProgress, RateResult
@@ -19,7 +22,7 @@ from .search_records import Filters, SearchResult
 from .starter import connect_or_start
 
 _READS = frozenset(
-    {"search", "list", "get", "facts", "audit_facts", "history", "why_not", "settings", "examine", "stats", "whose"}
+    "search list get facts audit_facts history why_not settings examine stats whose paused capture_point".split()
 )
 
 
@@ -209,6 +212,45 @@ class RemoteMemory:
         given = {"query": query, "top_k": top_k, "threshold": threshold, "scope": scope, "run_id": run_id}
         times = {"as_of": as_of, "known_at": known_at}
         answer: WhyNot = self._ask("why_not", memory_id=memory_id, **given, **times, filters=filters)
+        return answer
+
+    def remind(self, prompt: str = "", *, conversation: str = "", moment: At = "prompt", folder: str = "") -> Reminder:
+        """What is to go into a conversation with a prompt, or at its beginning; see `Memory.remind`."""
+        where = {"conversation": conversation, "folder": folder}
+        answer: Reminder = self._ask("remind", prompt=prompt, moment=moment, **where)
+        return answer
+
+    def capture_point(self, conversation: str, *, folder: str = "") -> CapturePoint:
+        """When a conversation is to be captured, and from where on; see `Memory.capture_point`."""
+        answer: CapturePoint = self._ask("capture_point", conversation=conversation, folder=folder)
+        return answer
+
+    def capture(
+        self,
+        said: Sequence[Said | Mapping[str, Any]],
+        *,
+        conversation: str,
+        folder: str = "",
+        read: tuple[int, int] | None = None,
+        served: Sequence[str] = (),
+    ) -> Captured:
+        """Take in what was said in a conversation; see `Memory.capture`."""
+        where = {"conversation": conversation, "folder": folder}
+        answer: Captured = self._ask("capture", said=[*said], read=read, served=[*served], **where)
+        return answer
+
+    def pause(self, client: str = "") -> None:
+        """Have the memory keep out of all that a client does; see `Memory.pause`."""
+        self._ask("pause", client=client)
+
+    def resume(self, client: str = "") -> bool:
+        """End a pause; see `Memory.resume`."""
+        answer: bool = self._ask("resume", client=client)
+        return answer
+
+    def paused(self) -> dict[str, datetime]:
+        """The paused clients and since when; see `Memory.paused`."""
+        answer: dict[str, datetime] = self._ask("paused")
         return answer
 
     def stats(self) -> dict[str, int]:
