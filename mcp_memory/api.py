@@ -21,7 +21,7 @@ from .errors import InvalidInputError, McpMemoryError, StorageError
 from .records import AddResult, DeleteResult, Fact, OnProgress, RateResult
 from .records import Memory as Record
 from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
-from .search_records import SearchResult
+from .search_records import SearchResult, UserProfile
 from .settings import as_table
 from .turns import Turn
 
@@ -42,6 +42,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "get": TypeAdapter(Record),
     "facts": TypeAdapter(list[Fact]),
     "audit_facts": TypeAdapter(FactAudit),
+    "profile": TypeAdapter(UserProfile),
     "add_fact": TypeAdapter(AddResult),
     "update": TypeAdapter(Updated),
     "history": TypeAdapter(History),
