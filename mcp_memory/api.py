@@ -23,7 +23,7 @@ from .hook_records import Captured, CapturePoint, Reminder
 from .records import AddResult, DeleteResult, Fact, OnProgress, RateResult
 from .records import Memory as Record
 from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
-from .search_records import SearchResult
+from .search_records import SearchResult, UserProfile
 from .settings import as_table
 from .turns import Turn
 
@@ -44,6 +44,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "get": TypeAdapter(Record),
     "facts": TypeAdapter(list[Fact]),
     "audit_facts": TypeAdapter(FactAudit),
+    "profile": TypeAdapter(UserProfile),
     "add_fact": TypeAdapter(AddResult),
     "update": TypeAdapter(Updated),
     "history": TypeAdapter(History),

@@ -18,6 +18,7 @@ from . import (
     inputs,
     models,
     pack,
+    profile_commands,
 )
 from .console import Json, failing_clearly, out, print_json, shown_while, working_memory
 from .options import (
@@ -51,6 +52,7 @@ app.add_typer(engine_commands.app, name="engine")
 folder_commands.add_to(app)
 history_commands.add_to(app)
 fact_commands.add_to(app)
+profile_commands.add_to(app)
 
 
 @app.callback(invoke_without_command=True)

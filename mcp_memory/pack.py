@@ -22,7 +22,7 @@ def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
     """The structured answer of a search; empty fields are left out, since every host pays for them."""
     payload: dict[str, Any] = {"memories": [_hit_payload(hit, _share(result), explain=explain) for hit in result.hits]}
     if result.facts:
-        payload["facts"] = [_fact_payload(fact) for fact in result.facts]
+        payload["facts"] = [fact_payload(fact) for fact in result.facts]
     if result.notice:
         payload["notice"] = result.notice
     if result.closest_score is not None:
@@ -55,19 +55,20 @@ def fact_line(fact: KnownFact) -> str:
     """A value that was asked for by key, with whose it is, since when and until when, and the memory that says so."""
     since = fact.since.date().isoformat()
     until = f" until {fact.until.date().isoformat()}" if fact.until else ""
-    return f"{fact.subject}, {_relation(fact)}: {quote(fact.value)} (since {since}{until}, [{fact.memory_id}])"
+    return f"{fact.subject}, {relation_words(fact)}: {quote(fact.value)} (since {since}{until}, [{fact.memory_id}])"
 
 
 def _ended(fact: KnownFact) -> str:
     """What of a memory is over, though it holds in other things: "lives in: Berlin (until 2026-05-03)"."""
     until = f" (until {fact.until.date().isoformat()})" if fact.until else ""
-    return f"{_relation(fact)}: {fact.value}{until}"
+    return f"{relation_words(fact)}: {fact.value}{until}"
 
 
-def _fact_payload(fact: KnownFact) -> dict[str, Any]:
+def fact_payload(fact: KnownFact) -> dict[str, Any]:
+    """A value that is known by key, with the memory that says so."""
     return {
         "of": fact.subject,
-        "relation": _relation(fact),
+        "relation": relation_words(fact),
         "value": fact.value,
         "since": fact.since.date().isoformat(),
         # What is over, or will be, is told as such.
@@ -76,7 +77,8 @@ def _fact_payload(fact: KnownFact) -> dict[str, Any]:
     }
 
 
-def _relation(fact: KnownFact) -> str:
+def relation_words(fact: KnownFact) -> str:
+    """What a fact says of its subject, as words: "lives in", "shoe size"."""
     return " ".join(
         filter(None, (fact.label, "" if fact.relation in ("other", "known_as", "has") else fact.relation))
     ).replace("_", " ")

@@ -18,11 +18,11 @@ from .paths import data_folder
 from .records import AddResult, DeleteResult, Fact, Message, OnProgress, RateResult
 from .records import Memory as Record
 from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
-from .search_records import Filters, SearchResult
+from .search_records import Filters, SearchResult, UserProfile
 from .starter import connect_or_start
 
 _READS = frozenset(
-    "search list get facts audit_facts history why_not settings examine stats whose paused capture_point".split()
+    "search list get facts audit_facts profile history why_not settings examine stats whose paused capture_point".split()
 )
 
 
@@ -178,6 +178,11 @@ class RemoteMemory:
     def audit_facts(self) -> FactAudit:
         """How many facts there are of each relation; see `Memory.audit_facts`."""
         answer: FactAudit = self._ask("audit_facts")
+        return answer
+
+    def profile(self) -> UserProfile:
+        """Who the user is, as far as it is remembered; see `Memory.profile`."""
+        answer: UserProfile = self._ask("profile")
         return answer
 
     def add_fact(self, subject: str, relation: str, value: str, *, since: Moment = None) -> AddResult:

@@ -95,6 +95,15 @@ def test_a_memory_is_shown_corrected_undone_and_its_history_told() -> None:
     assert as_json("show", bees)["text"] == "I keep hens"
 
 
+def test_the_profile_is_shown_as_lines_and_as_json() -> None:
+    assert "nothing is remembered of you yet" in run("profile").stdout
+    assert as_json("profile") == {}
+    [receipt] = as_json("add", "I keep bees", "--kind", "fact")["results"]
+    assert as_json("profile")["statements"][0]["id"] == receipt["id"]
+    assert f"[{receipt['id']}]" in run("profile").stdout
+    assert "bees" not in run("profile", "--max-tokens", "5").stdout
+
+
 def test_why_not_tells_a_filter_and_a_rank() -> None:
     [receipt] = as_json("add", "I keep bees")["results"]
     assert as_json("why-not", receipt["id"], "bees", "--kind", "plan")["verdict"] == "not_visible"
