@@ -8,7 +8,7 @@ from typing import Any, get_args
 from . import capture as capturing
 from . import conversations, inputs
 from . import remind as reminding
-from .errors import InvalidInputError
+from .errors import ConflictError, InvalidInputError
 from .exclusions import is_folder_excluded
 from .hook_records import Captured, CapturePoint, Moment, Reminder, Said
 from .parts import Parts
@@ -119,7 +119,7 @@ class Accompanying:
         conversations.pause(self._parts.stores.log, self._owner.user_id, agent_id, self._parts.clock())
 
     def resume(self, client: str = "") -> bool:
-        """End the pause of a client, '' for that of all; whether there was one.
+        """End the pause of a client, '' for every pause; whether there was one.
 
         Raises:
             StorageError: nothing was written.
@@ -131,11 +131,25 @@ class Accompanying:
         """The paused clients and since when; '' stands for every client."""
         return conversations.paused(self._parts.stores.log, self._owner.user_id)
 
+    def refuse_if_paused(self) -> None:
+        """Raise where the memory is to keep out of what this client does.
+
+        Raises:
+            ConflictError: it is paused.
+        """
+        if self._is_paused():
+            raise ConflictError(
+                f"the memory is paused for {self._owner.agent_id}; nothing was read or changed",
+                hint="it is the user's wish; to end it they run: mcp-memory resume",
+            )
+
+    def _is_paused(self) -> bool:
+        return not self.paused().keys().isdisjoint(("", self._owner.agent_id))
+
     def _kept_out(self, folder: str) -> str:
         """Why the memory has nothing to do with what this client does in a folder, '' where it has."""
-        paused = self.paused()
-        if "" in paused or self._owner.agent_id in paused:
-            return f"paused (to end that, run: mcp-memory resume{'' if '' in paused else f' {self._owner.agent_id}'})"
+        if self._is_paused():
+            return "the memory is paused for this client (to end that, run: mcp-memory resume)"
         is_excluded = is_folder_excluded(folder, self._settings.exclude_folders, str(Path.home()))
         return FOLDER_EXCLUDED if folder and is_excluded else ""
 

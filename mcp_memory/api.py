@@ -60,6 +60,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "capture_point": TypeAdapter(CapturePoint),
     "capture": TypeAdapter(Captured),
     "pause": TypeAdapter(type(None)),
+    "refuse_if_paused": TypeAdapter(type(None)),
     "resume": TypeAdapter(bool),
     "paused": TypeAdapter(dict[str, datetime]),
     "verify": TypeAdapter(Verification),

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, true
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from .log import Log
@@ -125,14 +125,16 @@ def pause(log: Log, user_id: str, agent_id: str, now: datetime) -> None:
 
 
 def resume(log: Log, user_id: str, agent_id: str) -> bool:
-    """End a pause; whether there was one.
+    """End the pause of a client, or with '' every pause; whether there was one.
 
     Raises:
         StorageError: nothing was written.
     """
     with log.writing() as connection:
         ended = connection.execute(
-            delete(pauses).where(pauses.c.user_id == user_id, pauses.c.agent_id == agent_id).returning(pauses)
+            delete(pauses)
+            .where(pauses.c.user_id == user_id, (pauses.c.agent_id == agent_id) if agent_id else true())
+            .returning(pauses)
         )
         return ended.first() is not None
 

@@ -16,6 +16,7 @@ from .accompanying import Accompanying
 from .backup import back_up
 from .embedder import Embedder
 from .errors import InvalidInputError
+from .exclusions import is_text_excluded
 from .fact_keeping import FactKeeping
 from .folder import DataFolder
 from .health import examine
@@ -168,6 +169,13 @@ class LocalMemory(Revising, FactKeeping, Accompanying):
         """
         now = self._parts.clock()
         said = inputs.messages_of(text, messages)
+        for place, message in enumerate(said):
+            if is_text_excluded(message.content, self._settings.exclude_text):
+                raise InvalidInputError(
+                    f"{f'message {place}' if messages else 'the text'} holds what the user has excluded by the setting"
+                    " exclude_text; nothing was stored",
+                    hint="leave that out; it is never to be stored",
+                )
         expires = inputs.moment("expires_at", expires_at)
         episode = Episode(
             id=self._parts.next_id(now),

@@ -5,25 +5,29 @@ prompt → what to search for → hits above the floor → those that are news h
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
 from . import search as searching
-from .conversations import Conversation, conversation_of, given_in, note_given, projects_of
+from .conversations import conversation_of, given_in, note_given, projects_of
 from .errors import StorageError
 from .hook_records import Reminder
-from .pack_recall import recall_block, recall_lines
-from .records import Memory, Owner
-from .search_records import Hit, SearchResult, Selection
+from .news import news
+from .pack_recall import entries_of_profile, entry_of_hit, recall_block
+from .records import Owner
+from .search_records import Hit, Selection
 from .settings import Settings
 from .sift import CODE, QUOTE, is_mere_courtesy, without_pasted
 from .stores import Stores
 from .text import contains_phrase, normalise
+from .user_profile import user_profile
 
 NOTHING_NEW = "nothing above the floor that this conversation does not hold already"
 # Of what a person says the embedding model reads about as much; of what is pasted the end tells most.
 _MAX_SAID_CHARS, _MAX_PASTED_CHARS = 1_000, 300
 _POOL = 40
+_MAX_OF_PROJECT = 12
 # What stands for a project where a conversation has none.
 _NO_PROJECT = "/"
 
@@ -39,24 +43,23 @@ def remind(
     conversation = conversation_of(log, user_id, conversation_id)
     is_opening = conversation.begun_at is None
     project = project_of(folder)
-
-    def search(query: str) -> SearchResult:
-        selection = Selection(owner, now)
-        floor = settings.recall_floor
-        return searching.search(query, selection, stores, settings, top_k=_POOL, threshold=floor, waits_for_model=False)
-
-    found: list[Hit] = []
-    reason = ""
-    if said := said_in(prompt):
-        result = search(said)
-        others = projects_of(log, user_id) - {project, *_named(prompt, projects_of(log, user_id))}
-        found += [hit for hit in result.hits if not _named(hit.memory.text, others)]
-        reason = result.notice if result.degraded else ""
-    if is_opening and project:
-        found += _latest_first([hit for hit in search(project).hits if _named(hit.memory.text, [project])])
-    fresh = _fresh(found, given_in(log, user_id, conversation_id), conversation)
-    text, places = recall_block(recall_lines(fresh), settings.recall_tokens)
-    ids = tuple(fresh[place].memory.id for place in places)
+    found = _Found(owner, stores, settings, now)
+    # What names another project than the one at hand belongs there.
+    projects = projects_of(log, user_id) - {project}
+    others = projects - _named(prompt, projects)
+    entries = [
+        entry_of_hit(hit) for hit in found.by(_asked(said_in(prompt), project)) if not _named(hit.memory.text, others)
+    ]
+    if is_opening:
+        of_project = [hit for hit in found.by(project) if _named(hit.memory.text, [project])]
+        entries += [entry_of_hit(hit) for hit in _latest_first(of_project)[:_MAX_OF_PROJECT]]
+        entries += [
+            entry for entry in entries_of_profile(user_profile(user_id, stores)) if not _named(entry.line, others)
+        ]
+    given = given_in(log, user_id, conversation_id)
+    text, told = recall_block(news(entries, given, conversation, user_id, stores), settings.recall_tokens)
+    ids = tuple(entry.memory_id for entry in told if entry.memory_id)
+    reason = found.degraded
     if ids or is_opening:
         opened_in = (project or _NO_PROJECT) if is_opening else ""
         try:
@@ -64,6 +67,33 @@ def remind(
         except StorageError as exc:
             reason = f"{exc.message} ({exc.hint})"
     return Reminder(text, ids, reason or ("" if text else NOTHING_NEW))
+
+
+@dataclass(slots=True)
+class _Found:
+    """Searches of one reminder, and why they could not look everywhere."""
+
+    owner: Owner
+    stores: Stores
+    settings: Settings
+    now: datetime
+    degraded: str = ""
+
+    def by(self, query: str) -> tuple[Hit, ...]:
+        """The hits above the floor of automatic recall, best first; none for ''."""
+        if not query:
+            return ()
+        result = searching.search(
+            query,
+            Selection(self.owner, self.now),
+            self.stores,
+            self.settings,
+            top_k=_POOL,
+            threshold=self.settings.recall_floor,
+            waits_for_model=False,
+        )
+        self.degraded = self.degraded or (result.notice if result.degraded else "")
+        return result.hits
 
 
 def project_of(folder: str) -> str:
@@ -87,6 +117,11 @@ def said_in(prompt: str) -> str:
     return prompt.strip()[-_MAX_PASTED_CHARS:]
 
 
+def _asked(said: str, project: str) -> str:
+    """The words to search for: what is said in a project is mostly about it, and seldom names it."""
+    return f"{project} {said}".strip() if said else ""
+
+
 def _named(text: str, names: Collection[str]) -> set[str]:
     """Which of some names stand in a text."""
     normalised = normalise(text)
@@ -96,18 +131,3 @@ def _named(text: str, names: Collection[str]) -> set[str]:
 def _latest_first(hits: Sequence[Hit]) -> list[Hit]:
     """What is said of a project in the order in which it gives way: the latest first."""
     return sorted(hits, key=lambda hit: hit.memory.observed_at, reverse=True)
-
-
-def _fresh(hits: Sequence[Hit], given: Collection[str], conversation: Conversation) -> list[Hit]:
-    """The hits that the context does not hold, each once."""
-    by_id = {hit.memory.id: hit for hit in hits if hit.memory.id not in given}
-    return [hit for hit in by_id.values() if not _is_in_context(hit.memory, conversation)]
-
-
-def _is_in_context(memory: Memory, conversation: Conversation) -> bool:
-    """Whether a memory came of what this conversation holds still; or is an answer that nobody has read anything of."""
-    if memory.state == "raw" and memory.role != "user":
-        return True
-    return memory.run_id == conversation.id and (
-        conversation.begun_at is None or memory.created_at >= conversation.begun_at
-    )

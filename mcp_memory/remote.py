@@ -22,7 +22,8 @@ from .search_records import Filters, SearchResult, UserProfile
 from .starter import connect_or_start
 
 _READS = frozenset(
-    "search list get facts audit_facts profile history why_not settings examine stats whose paused capture_point".split()
+    "search list get facts audit_facts profile history why_not settings examine stats whose paused capture_point"
+    " refuse_if_paused".split()
 )
 
 
@@ -249,9 +250,13 @@ class RemoteMemory:
         self._ask("pause", client=client)
 
     def resume(self, client: str = "") -> bool:
-        """End a pause; see `Memory.resume`."""
+        """End a pause, or all; see `Memory.resume`."""
         answer: bool = self._ask("resume", client=client)
         return answer
+
+    def refuse_if_paused(self) -> None:
+        """Raise where this client is paused; see `Memory.refuse_if_paused`."""
+        self._ask("refuse_if_paused")
 
     def paused(self) -> dict[str, datetime]:
         """The paused clients and since when; see `Memory.paused`."""

@@ -144,7 +144,9 @@ def _with_notice(result: CallToolResult, notice: str) -> CallToolResult:
 def _run(open_memory: "Callable[[], LocalMemory | RemoteMemory]", work: Work, given: Arguments) -> CallToolResult:
     """One tool call in its worker thread; known errors become answers, others are masked."""
     try:
-        return work(open_memory(), given)
+        memory = open_memory()
+        memory.refuse_if_paused()
+        return work(memory, given)
     except McpMemoryError as exc:
         if not isinstance(exc, InvalidInputError | NotFoundError):
             logger.warning("%s", exc)
