@@ -206,7 +206,12 @@ def memory_item(memory: Memory, text: str, **more: Any) -> dict[str, Any]:
 
 def quote(text: str) -> str:
     """A text as one quoted line, whatever it contains."""
-    return json.dumps(text, ensure_ascii=False).translate(_LINE_BREAKS)
+    return as_json(text)
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False).translate(_LINE_BREAKS)
 
 
 def _line(memory: Memory, score: str, max_chars: int) -> str:
