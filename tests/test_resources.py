@@ -218,7 +218,7 @@ async def test_a_slow_read_reports_what_it_waits_for_and_the_engine_is_warmed(me
 
     heard: list[str] = []
 
-    async def hear(_progress: float, _total: float | None, message: str | None) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append(message or "")
         release.set()
 
