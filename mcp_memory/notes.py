@@ -39,7 +39,7 @@ def plan_sync(file: str | Path, lines: Sequence[str]) -> Edit:
     """
     path = _place_of(file)
     before = _read(path)
-    return Edit(path, before, with_block(before, lines))
+    return Edit(path, before, with_block(before, lines, is_rule=path.suffix == ".mdc"))
 
 
 def plan_removal(file: str | Path) -> Edit:
@@ -129,7 +129,9 @@ def _write(edit: Edit, text: str) -> None:
         with contextlib.suppress(OSError):
             draft.unlink()
         raise
-    sync(edit.path.parent)
+    # The file is written, whether or not its name has reached the disk.
+    with contextlib.suppress(OSError):
+        sync(edit.path.parent)
 
 
 def _see_unchanged(edit: Edit) -> None:

@@ -15,7 +15,7 @@ from .redact import redact
 def add_to(app: typer.Typer) -> None:
     """Add the commands to those of the program."""
     app.command()(profile)
-    app.command()(sync_notes)
+    app.command(name="sync-notes")(sync_notes)
 
 
 def profile(

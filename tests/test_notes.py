@@ -80,6 +80,19 @@ def test_a_file_that_was_not_there_is_made_and_is_gone_again_unless_something_wa
     assert notes.read_text(encoding="utf-8") == "Mine\n"
 
 
+def test_a_rule_of_cursor_that_is_made_applies_and_one_that_is_there_keeps_its_head(tmp_path: Path) -> None:
+    made, mine = tmp_path / "made.mdc", tmp_path / "mine.mdc"
+    sync(made)
+    assert made.read_text(encoding="utf-8").startswith("---\nalwaysApply: true\n---\n\n<!-- mcp-memory:begin ")
+    sync(made, "--remove")
+    assert not made.exists()
+    mine.write_text("---\nglobs: '*.py'\n---\n", encoding="utf-8")
+    sync(mine)
+    assert mine.read_text(encoding="utf-8").startswith("---\nglobs: '*.py'\n---\n\n<!-- mcp-memory:begin ")
+    sync(mine, "--remove")
+    assert mine.read_text(encoding="utf-8") == "---\nglobs: '*.py'\n---\n"
+
+
 def test_a_dry_run_shows_the_change_and_makes_none(tmp_path: Path) -> None:
     notes = tmp_path / "AGENTS.md"
     run("add", "I keep bees", "--kind", "fact")

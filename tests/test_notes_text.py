@@ -19,9 +19,11 @@ HOSTILE = st.lists(
 ).map("".join)
 
 
-@given(text=TEXTS, lines=LINES)
-def test_taking_the_block_out_gives_the_text_as_it_was(text: str | None, lines: list[str]) -> None:
-    assert without_block(with_block(text, lines)) == text
+@given(text=TEXTS, lines=LINES, is_rule=st.booleans())
+def test_taking_the_block_out_gives_the_text_as_it_was(text: str | None, lines: list[str], is_rule: bool) -> None:
+    done = with_block(text, lines, is_rule=is_rule)
+    assert without_block(done) == text
+    assert with_block(done, lines, is_rule=is_rule) == done
 
 
 @given(text=TEXTS, first=LINES, last=LINES)
@@ -119,10 +121,12 @@ def test_text_that_came_after_the_block_stays_apart_from_that_before() -> None:
     ],
 )
 def test_broken_marks_are_told_by_their_lines(text: str, told: str) -> None:
-    for edit in (lambda: with_block(text, ["x"]), lambda: without_block(text)):
-        with pytest.raises(ConflictError) as caught:
-            edit()
-        assert told in caught.value.message
+    with pytest.raises(ConflictError) as caught:
+        with_block(text, ["x"])
+    assert told in caught.value.message
+    with pytest.raises(ConflictError) as caught:
+        without_block(text)
+    assert told in caught.value.message
 
 
 @pytest.mark.parametrize("text", ["a <!-- mcp-memory:begin -->", "<!-- mcp-memory:beginning -->", "mcp-memory:end"])
