@@ -210,7 +210,12 @@ def memory_item(memory: Memory, text: str, **more: Any) -> dict[str, Any]:
 
 def quote(text: str) -> str:
     """A text as one quoted line, whatever it contains."""
-    return json.dumps(text, ensure_ascii=False).translate(_LINE_BREAKS)
+    return as_json(text)
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False).translate(_LINE_BREAKS)
 
 
 def memory_line(memory: Memory, text: str) -> str:
