@@ -159,6 +159,9 @@ def _capture(client: str, event: dict[str, Any], is_patient: bool) -> str:
         return ""
     where = {"conversation": conversation, "folder": folder}
     if isinstance(messages := event.get("messages"), list):
+        # At its end a host passes the whole conversation, turn by turn it has been taken in before.
+        if is_end == (point["when"] == "turn"):
+            return ""
         _asked(line, "capture", {**where, "said": _passed(messages), "served": _served(event)})
         return ""
     path = Path(_text(event, "transcript_path"))

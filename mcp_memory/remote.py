@@ -66,6 +66,15 @@ class RemoteMemory:
         lines = [first]
         return cls(lambda: lines.pop() if lines else connect_or_start(data_folder(), "api", name=name))
 
+    @classmethod
+    def awaited(cls, name: str) -> Self:
+        """The same, of an engine that is waited for while it starts.
+
+        Raises:
+            McpMemoryError: it does not come to listen, or refuses.
+        """
+        return cls(lambda: connect_or_start(data_folder(), "api", name=name))
+
     def learn_whose(self) -> Mapping[str, str]:
         """Whose memory it is and where, from the engine, which opens the folder where it has not yet.
 
