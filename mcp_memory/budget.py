@@ -9,6 +9,7 @@ _PIECE = regex.compile(
     r"(?P<dense>[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}])"
     r"|(?P<ascii>[A-Za-z]+)|(?P<word>[\p{L}\p{M}]+)|(?P<digit>\p{N})|(?P<other>[^\s])"
 )
+_DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]")
 _ASCII_LETTERS_PER_TOKEN = 3.0
 _LETTERS_PER_TOKEN = 1.8
 _TOKENS_PER_DENSE = 1.3
@@ -39,6 +40,15 @@ def count_tokens(text: str) -> int:
         else:
             total += 1.0
     return int(total) + 1
+
+
+def rough_tokens(text: str) -> float:
+    """About as many tokens as a large model counts: characters / 4, and one a character in scripts without spaces.
+
+    >>> rough_tokens("twelve chars"), rough_tokens("日本語")
+    (3.0, 3.0)
+    """
+    return (len(text) + 3 * len(_DENSE.findall(text))) / 4
 
 
 def count_request(messages: Sequence[Mapping[str, str]]) -> int:

@@ -31,7 +31,7 @@ _TRIES = 3
 _STARTING = "the engine was not running and is being started; "
 _PROMPT_EVENTS = ("UserPromptSubmit", "BeforeAgent")
 _STARTS = ("startup", "resume", "clear", "compact")
-_ENDS = ("SessionEnd", "PreCompact")
+_END = "SessionEnd"
 
 
 class _TroubleError(Exception):
@@ -154,7 +154,7 @@ def _capture(client: str, event: dict[str, Any], is_patient: bool) -> str:
         _hand_over(event)
         raise _TroubleError(f"{_STARTING}what was said is captured when it runs")
     point = _asked(line, "capture_point", {"conversation": conversation, "folder": folder})
-    is_end = _text(event, "hook_event_name") in _ENDS
+    is_end = _text(event, "hook_event_name") == _END
     if point["when"] == "off" or (point["when"] == "conversation" and not is_end):
         return ""
     where = {"conversation": conversation, "folder": folder}

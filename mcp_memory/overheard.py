@@ -1,7 +1,7 @@
 """What of a conversation that nobody asked to be remembered is worth taking in: pure rules, no model."""
 
 from .redact import redact
-from .sift import is_mere_courtesy, is_only_asking, without_pasted
+from .sift import CODE, QUOTE, is_mere_courtesy, is_only_asking, without_pasted
 
 # A longer message is mostly pasted: its beginning and its end say what it is for.
 MAX_CHARS, _HEAD_CHARS, _TAIL_CHARS = 4_000, 2_800, 1_000
@@ -26,5 +26,5 @@ def says_nothing(content: str) -> bool:
     >>> says_nothing("ok, thanks!"), says_nothing("Can you run the tests?"), says_nothing("I use pytest-xdist here.")
     (True, True, False)
     """
-    own = without_pasted(content)
+    own = without_pasted(content).replace(CODE, "").replace(QUOTE, "")
     return not own.strip() or is_mere_courtesy(own) or is_only_asking(own)

@@ -28,6 +28,8 @@ NOTHING_NEW = "nothing above the floor that this conversation does not hold alre
 _MAX_SAID_CHARS, _MAX_PASTED_CHARS = 1_000, 300
 _POOL = 40
 _MAX_OF_PROJECT = 12
+# What lies there is a person's whole folder, and no project.
+_PARENTS_OF_HOMES = ("/", "/home", "/Users", "C:/", "C:/Users")
 # What stands for a project where a conversation has none.
 _NO_PROJECT = "/"
 
@@ -99,10 +101,11 @@ class _Found:
 def project_of(folder: str) -> str:
     """The name of the project in a folder, '' for none.
 
-    >>> project_of("/home/ana/src/larkspur"), project_of("C:\\\\src\\\\larkspur"), project_of("/")
+    >>> project_of("/home/ana/src/larkspur"), project_of("C:\\\\src\\\\larkspur"), project_of("/home/ana")
     ('larkspur', 'larkspur', '')
     """
-    return PurePosixPath(folder.replace("\\", "/")).name
+    path = PurePosixPath(folder.replace("\\", "/"))
+    return "" if str(path.parent) in _PARENTS_OF_HOMES or str(path) in _PARENTS_OF_HOMES else path.name
 
 
 def said_in(prompt: str) -> str:

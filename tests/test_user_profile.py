@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_memory.budget import rough_tokens
 from mcp_memory.memory import LocalMemory
-from mcp_memory.pack_profile import CHARS_PER_TOKEN, profile_lines, profile_payload
+from mcp_memory.pack_profile import profile_lines, profile_payload
 from mcp_memory.search_records import KnownFact, UserProfile
 from mcp_memory.user_profile import MAX_FACTS, MAX_STATEMENTS
 from tests.conftest import Clock, Opener
@@ -149,7 +150,7 @@ def test_secrets_are_in_no_line(memory: LocalMemory, label: str) -> None:
 def test_the_lines_fit_and_each_is_one_line(values: list[str], max_tokens: int) -> None:
     facts = tuple(replace(HOME, value=value, label=value[:9], subject=value[:20], who=value) for value in values)
     lines = profile_lines(UserProfile(summary=" ".join(values), facts=facts), max_tokens)
-    assert sum(len(line) + 1 for line in lines) <= max_tokens * CHARS_PER_TOKEN
+    assert sum(rough_tokens(f"{line}\n") for line in lines) <= max_tokens
     assert all(len(line.splitlines()) == 1 for line in lines)
 
 
