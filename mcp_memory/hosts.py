@@ -144,7 +144,7 @@ def _of_programs(environment: Mapping[str, str], home: Path, platform: str) -> P
     if platform == "darwin":
         return home / "Library" / "Application Support"
     if platform == "win32":
-        return Path(environment.get("APPDATA") or home / "AppData" / "Roaming")
+        return Path(environment.get("APPDATA", "").strip() or home / "AppData" / "Roaming")
     shared = environment.get("XDG_CONFIG_HOME", "")
     return Path(shared) if shared.startswith("/") else home / ".config"
 

@@ -50,7 +50,7 @@ def put(text: str, path: Path, value: dict[str, Any]) -> tuple[str, str]:
             if _means(changed := text[:start] + block.rstrip("\r\n") + text[end:], wanted):
                 return changed, ""
         return _checked(_kit_put(text, path, value), path, wanted), ""
-    glue = "" if not text.strip(MARK + " \t\r\n") else newline if text.endswith("\n") else newline * 2
+    glue = "" if not text.strip(MARK) else newline if text.endswith("\n") else newline * 2
     if _means(changed := text + glue + block, wanted):
         return changed, glue
     return _checked(_kit_put(text, path, value), path, wanted), ""
