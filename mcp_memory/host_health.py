@@ -9,9 +9,9 @@ from pathlib import Path
 from . import config_file, install
 from .errors import HostError, McpMemoryError
 from .host_check import Answered, start_and_ask
-from .host_parts import Extension, server_command
+from .host_parts import Extension, Notes, Server, server_command
 from .hosts import HOSTS, Host
-from .install import Plan, Surroundings
+from .install import Plan, Planned, Surroundings, parts_of
 from .reports import Check
 from .version import __version__
 
@@ -95,12 +95,15 @@ def _condition(host: Host, around: Surroundings) -> Condition:
         command, env = _written(plan)
     except McpMemoryError as exc:
         return Condition(host, is_here, trouble=exc.message, hint=exc.hint)
-    is_complete = not any(one.change.before != one.change.after for one in plan.files if _is_beside(one))
+    is_complete = all(_is_as_it_should_be(one) for one in plan.files)
     return Condition(host, is_here, command, env, is_complete)
 
 
-def _is_beside(one: install.Planned) -> bool:
-    return one.record is not None and one.record.role != "servers"
+def _is_as_it_should_be(one: Planned) -> bool:
+    """Whether what a file has of ours beside the entry is as an installation would leave it."""
+    text = config_file.text_of(one.change.path, one.change.before)
+    beside = [part for part in parts_of(one.part) if not isinstance(part, Server)]
+    return all(part.put(text, Notes())[0] == text for part in beside)
 
 
 def _written(plan: Plan) -> tuple[tuple[str, ...], Mapping[str, str]]:

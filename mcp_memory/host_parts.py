@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from . import json_edit, toml_edit
 from .errors import HostError
+from .hosts import Hook
 from .json_edit import Made
 
-HOOK_TIMEOUT_S = 10
 _HOME = "MCP_MEMORY_HOME"
 _USER = "MCP_MEMORY_USER_ID"
 # How a file of Pi begins that is ours: what is behind it is the command.
@@ -141,9 +141,9 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Commands that a host runs upon its events, in the form that Claude Code has."""
+    """Commands that a host runs upon its events, in the form that Claude Code has and others have taken over."""
 
-    commands: Mapping[str, str]  # of each event
+    commands: Mapping[str, tuple[str, int]]  # of each event, with its timeout
     client: str
 
     def is_ours(self, hook: Any) -> bool:
@@ -175,8 +175,8 @@ class Hooks:
             keep = 1 if event in self.commands else 0
             for path, _, is_alone in reversed(of_event[keep:]):
                 text = json_edit.remove(text, path[:-2] if is_alone else path)
-        for event, command in self.commands.items():
-            hook = {"type": "command", "command": command, "timeout": HOOK_TIMEOUT_S}
+        for event, (command, timeout) in self.commands.items():
+            hook = {"type": "command", "command": command, "timeout": timeout}
             if there := self._places(text).get(event):
                 path = there[0][0]
                 merged = {**json_edit.get(text, path), "type": "command", "command": command}
@@ -209,6 +209,33 @@ class Hooks:
                     is_alone = len(ours) == len(hooks) and place == 0
                     found.setdefault(event, []).append((path, hooks[n_hook]["command"], is_alone))
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Parts of one file."""
+
+    parts: tuple[Part, ...]
+
+    def is_in(self, text: str) -> bool:
+        """Whether one of them is there."""
+        return any(part.is_in(text) for part in self.parts)
+
+    def put(self, text: str, notes: Notes) -> tuple[str, Notes]:
+        """The text with all of them.
+
+        Raises:
+            McpMemoryError: one cannot be put in.
+        """
+        for part in self.parts:
+            text, notes = part.put(text, notes)
+        return text, notes
+
+    def take(self, text: str, notes: Notes) -> str:
+        """The text without them."""
+        for part in reversed(self.parts):
+            text = part.take(text, notes)
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +290,14 @@ class Extension:
 
 
 def hook_commands(
-    events: Mapping[str, str], program: Sequence[str], client: str, env: Mapping[str, str], platform: str
-) -> dict[str, str]:
+    hooks: Sequence[Hook], program: Sequence[str], client: str, env: Mapping[str, str], platform: str
+) -> dict[str, tuple[str, int]]:
     """What a host's shell is to run upon each event; home and user go with it, as its environment may not have them."""
     given = [(option, env[name]) for name, option in ((_HOME, "--home"), (_USER, "--user")) if name in env]
     options = [word for pair in given for word in pair]
-    return {event: _quoted([*program, "hook", what, client, *options], platform) for event, what in events.items()}
+    return {
+        hook.event: (_quoted([*program, "hook", hook.what, client, *options], platform), hook.timeout) for hook in hooks
+    }
 
 
 def _quoted(words: Sequence[str], platform: str) -> str:

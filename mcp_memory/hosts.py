@@ -4,7 +4,7 @@ Nothing is read here: places are worked out from an environment, a home folder a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,12 +13,20 @@ SERVER = "memory"
 
 
 @dataclass(frozen=True, slots=True)
+class Hook:
+    """What runs upon an event of a host; `timeout` is in the unit that the host has."""
+
+    event: str
+    what: Literal["recall", "capture"]
+    timeout: int
+
+
+@dataclass(frozen=True, slots=True)
 class Host:
     """A program that starts MCP servers.
 
     `key` names its table of servers, `transport` what an entry says of how it is spoken to ('' where it says nothing).
-    `hooks` maps its events to what runs then: recall or capture. `afterwards` tells people what happens by itself
-    and what to do next.
+    `hooks` are what runs upon its events. `afterwards` tells people what happens by itself and what to do next.
     """
 
     name: HostName
@@ -27,7 +35,7 @@ class Host:
     key: str = "mcpServers"
     is_toml: bool = False
     transport: str = ""
-    hooks: Mapping[str, str] = field(default_factory=dict)
+    hooks: tuple[Hook, ...] = ()
     afterwards: str = ""
 
 
@@ -45,9 +53,16 @@ class Places:
     packages: Path | None = None
 
 
-_CLAUDE_HOOKS = {
-    "SessionStart": "recall", "UserPromptSubmit": "recall", "Stop": "capture", "SessionEnd": "capture",
-}  # fmt: skip
+_CLAUDE_HOOKS = (
+    Hook("SessionStart", "recall", 10),
+    Hook("UserPromptSubmit", "recall", 10),
+    Hook("Stop", "capture", 10),
+    Hook("SessionEnd", "capture", 10),
+)
+# Of these two nothing is captured yet: their transcripts are written otherwise, and nobody reads them.
+_CODEX_HOOKS = _CLAUDE_HOOKS[:2]
+# In milliseconds.
+_GEMINI_HOOKS = (Hook("SessionStart", "recall", 10_000), Hook("BeforeAgent", "recall", 10_000))
 
 HOSTS: dict[str, Host] = {
     host.name: host
@@ -88,13 +103,17 @@ HOSTS: dict[str, Host] = {
             ("codex",),
             key="mcp_servers",
             is_toml=True,
-            afterwards="New sessions of Codex have the tools. To see the entry, run: codex mcp list",
+            hooks=_CODEX_HOOKS,
+            afterwards="New sessions of Codex have the tools; to see the entry, run: codex mcp list\n"
+            "They recall before each prompt once you have trusted the hooks: start codex, enter /hooks, approve them.",
         ),
         Host(
             "gemini",
             "Gemini CLI",
             ("gemini",),
-            afterwards="New sessions of Gemini CLI have the tools. To see that it is connected, run: gemini mcp list",
+            hooks=_GEMINI_HOOKS,
+            afterwards="New sessions of Gemini CLI recall before each prompt by themselves, and have the tools in "
+            "folders that it was told to trust.\nTo see that it is connected, run: gemini mcp list",
         ),
         Host(
             "pi",
@@ -130,10 +149,10 @@ def places(name: str, environment: Mapping[str, str], home: Path, platform: str)
             return Places(folder, (folder / "mcp.json",))
         case "codex":
             folder = _set(environment, "CODEX_HOME", home) or home / ".codex"
-            return Places(folder, (folder / "config.toml",))
+            return Places(folder, (folder / "config.toml",), hooks=folder / "hooks.json")
         case "gemini":
             folder = (_set(environment, "GEMINI_CLI_HOME", home) or home) / ".gemini"
-            return Places(folder, (folder / "settings.json",))
+            return Places(folder, (folder / "settings.json",), hooks=folder / "settings.json")
     folder = _set(environment, "PI_CODING_AGENT_DIR", home) or home / ".pi" / "agent"
     extension = folder / "extensions" / "mcp-memory.ts"
     return Places(folder, (folder / "mcp.json",), extension=extension, packages=folder / "settings.json")

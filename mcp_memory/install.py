@@ -15,7 +15,7 @@ from pathlib import Path
 from . import config_file, host_record
 from .config_file import Change
 from .errors import HostError, InvalidInputError
-from .host_parts import Extension, Hooks, Notes, Part, Server, hook_commands, is_ours
+from .host_parts import Extension, Hooks, Notes, Part, Server, Several, hook_commands, is_ours
 from .host_record import FileRecord, Record
 from .hosts import HOSTS, SERVER, Host, Places, places
 from .paths import HOME_VARIABLE, data_folder
@@ -50,6 +50,7 @@ class Planned:
     change: Change
     record: FileRecord | None = None
     baseline: bytes | None = None
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,11 @@ class Plan:
     def changes(self) -> list[Change]:
         """Those of files that do change."""
         return [one.change for one in self.files if one.change.before != one.change.after]
+
+
+def parts_of(part: Part | None) -> tuple[Part, ...]:
+    """The parts that a file of a host has, one by one."""
+    return part.parts if isinstance(part, Several) else (part,) if part else ()
 
 
 def host_named(name: str) -> Host:
@@ -111,7 +117,7 @@ def plan_install(host: Host, around: Surroundings, *, name: str = "", program: S
     name = name or (recorded.name if recorded else SERVER)
     parts = _parts(host, around, name, tuple(program) or own_program())
     planned = [_planned(host, around, path, role, part, recorded) for path, role, part in parts]
-    server = next((part for _, _, part in parts if isinstance(part, Server)), None)
+    server = next((part for _, _, whole in parts for part in parts_of(whole) if isinstance(part, Server)), None)
     return Plan(host, name, tuple(planned), server)
 
 
@@ -221,7 +227,11 @@ def _parts(
         # What the entry keeps from before holds for the hooks too: they are to reach the same memory.
         kept = _env_of(servers, server)
         commands = hook_commands(host.hooks, program, host.name, {**kept, **env}, around.platform)
-        parts.append((where.hooks, "hooks", Hooks(commands, host.name)))
+        hooks = Hooks(commands, host.name)
+        if where.hooks == servers:
+            parts = [(servers, "servers", Several((server, hooks)))]
+        else:
+            parts.append((where.hooks, "hooks", hooks))
     if where.extension:
         template = resources.files("mcp_memory").joinpath("extensions", "pi.ts").read_text(encoding="utf-8")
         parts.append((where.extension, "extension", Extension(template, program, env, with_tools=not speaks_mcp)))
@@ -250,7 +260,7 @@ def _planned(host: Host, around: Surroundings, path: Path, role: str, part: Part
     record = FileRecord(
         role, baseline is not None, host_record.hash_of(after), known.folders if known and is_in else missing, notes
     )
-    return Planned(Change(path, before, after), record, baseline)
+    return Planned(Change(path, before, after), record, baseline, part)
 
 
 def _without(path: Path, before: bytes, part: Part, known: FileRecord | None, kept: Path) -> bytes | None:

@@ -89,7 +89,7 @@ def test_the_entry_starts_the_server_by_an_absolute_path(host: str, around: Surr
     entry = {"command": PROGRAM[0], "args": ["serve"]}
     if host in ("claude-code", "vscode"):
         entry = {"type": "stdio", **entry}
-    assert written(host, around) == {HOSTS[host].key: {"memory": entry}}
+    assert written(host, around)[HOSTS[host].key] == {"memory": entry}
 
 
 def test_settings_of_the_environment_are_carried_by_the_entry_and_kept_by_a_later_installation(tmp_path: Path) -> None:
@@ -201,6 +201,24 @@ def test_hooks_run_with_the_memory_that_the_entry_has(tmp_path: Path) -> None:
         )
         == []
     )
+
+
+@pytest.mark.parametrize(("host", "file"), [("codex", ".codex/hooks.json"), ("gemini", ".gemini/settings.json")])
+def test_other_hosts_with_hooks_recall_with_each_prompt(host: str, file: str, around: Surroundings) -> None:
+    path = around.home / file
+    path.parent.mkdir()
+    before = '{"hooks": {"Stop": [], "BeforeAgent": [{"hooks": [{"type": "command", "command": "say"}]}]}, "x": 1}'
+    path.write_text(before)
+    set_up(host, around)
+    hooks = json.loads(path.read_text())["hooks"]
+    last = hooks["UserPromptSubmit" if host == "codex" else "BeforeAgent"][-1]["hooks"][0]
+    assert last["command"] == f"{PROGRAM[0]} hook recall {host}"
+    # Seconds or milliseconds, as the host has it.
+    assert last["timeout"] == (10 if host == "codex" else 10_000)
+    assert hooks["BeforeAgent"][0]["hooks"][0]["command"] == "say"
+    assert set_up(host, around) == []
+    clear(host, around)
+    assert path.read_text() == before
 
 
 def test_doubled_hooks_become_one(around: Surroundings) -> None:
