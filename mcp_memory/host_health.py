@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import config_file, install
+from . import config_file, host_record, install
 from .errors import HostError, McpMemoryError
 from .host_check import Answered, start_and_ask
 from .host_parts import Extension, Notes, Server, server_command
@@ -19,7 +19,8 @@ from .version import __version__
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A host as it is found: whether it is here, by which command it starts the memory (() for not set up), with which
-    variables, whether all else is as an installation would leave it, and what stands in the way of telling.
+    variables, whether all else is as an installation would leave it, whether there has been an installation, and what
+    stands in the way of telling.
     """
 
     host: Host
@@ -27,6 +28,7 @@ class Condition:
     command: tuple[str, ...] = ()
     env: Mapping[str, str] | None = None
     is_complete: bool = True
+    was_set_up: bool = False
     trouble: str = ""
     hint: str = ""
 
@@ -74,15 +76,12 @@ def fix_hosts(around: Surroundings | None = None) -> list[str]:
 
 
 def wanted(plan: Plan) -> tuple[Sequence[str], Mapping[str, str]]:
-    """The command and the variables by which a host will start the server."""
-    if plan.server is None:
-        return (*install.own_program(), "serve"), install.settings_for_hosts(os.environ)
+    """The command and the variables by which a host will start the server, as its files will have them."""
     for one in plan.files:
         text = config_file.text_of(one.change.path, one.change.after)
-        if one.record and one.record.role == "servers":
-            entry = plan.server.entry_in(text)
-            return (entry["command"], *entry["args"]), entry.get("env", {})
-    return plan.server.command, plan.server.env
+        if found := _started_by(one, text):
+            return found
+    raise AssertionError(plan.host.name)
 
 
 def _condition(host: Host, around: Surroundings) -> Condition:
@@ -94,7 +93,8 @@ def _condition(host: Host, around: Surroundings) -> Condition:
         plan = install.plan_install(host, around)
         command, env = _written(plan)
     except McpMemoryError as exc:
-        return Condition(host, is_here, trouble=exc.message, hint=exc.hint)
+        was_set_up = host_record.load(around.data, host.name) is not None
+        return Condition(host, is_here, was_set_up=was_set_up, trouble=exc.message, hint=exc.hint)
     is_complete = all(_is_as_it_should_be(one) for one in plan.files)
     return Condition(host, is_here, command, env, is_complete)
 
@@ -110,22 +110,27 @@ def _written(plan: Plan) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """By what the host starts the memory now, () where it does not."""
     for one in plan.files:
         text = config_file.text_of(one.change.path, one.change.before)
-        if one.record and one.record.role == "servers" and plan.server:
-            entry = plan.server.entry_in(text)
-            if (command := server_command(entry)) is not None:
-                env = entry.get("env")
-                return command, env if isinstance(env, dict) else {}
-        if one.record and one.record.role == "extension" and plan.server is None:
-            told = Extension.told_in(text)
-            if isinstance(told.get("command"), list):
-                return (*map(str, told["command"]), "serve"), told.get("env", {})
+        if found := _started_by(one, text):
+            return found
     return (), {}
+
+
+def _started_by(one: Planned, text: str) -> tuple[tuple[str, ...], Mapping[str, str]] | None:
+    """The command and variables by which a file with this text has the server started."""
+    for part in parts_of(one.part):
+        if isinstance(part, Server) and (command := server_command(entry := part.entry_in(text))):
+            env = entry.get("env")
+            return command, env if isinstance(env, dict) else {}
+        if isinstance(part, Extension) and isinstance(command := part.told_in(text).get("command"), list):
+            return (*map(str, command), "serve"), part.env_in(text)
+    return None
 
 
 def _check(found: Condition, answers: dict[tuple[object, ...], Answered | HostError]) -> Check:
     name, again = found.host.label, f"run: mcp-memory install {found.host.name}"
     if found.trouble:
-        return Check(name, found.trouble, found.hint, is_optional=not found.is_here)
+        # What stands in the way of setting it up is nobody's failure.
+        return Check(name, found.trouble, found.hint, is_optional=not found.was_set_up)
     if not found.is_set_up:
         return Check(name, "found here, not set up", f"to set it up, {again}", is_optional=True)
     env = found.env or {}

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from mcp_memory import cli, host_health, install
 from mcp_memory.hosts import HOSTS
 from mcp_memory.install import Surroundings
+from mcp_memory.processor import Tried
 from mcp_memory.reports import Check
 from tests.engines import engines_on, kill
 
@@ -100,13 +101,28 @@ def test_another_version_is_a_failure(around: Surroundings, tmp_path: Path) -> N
     assert "version 0.0.1" in check.found
 
 
-def test_a_file_that_cannot_be_read_is_a_failure(around: Surroundings) -> None:
+def test_a_file_that_cannot_be_read_is_a_failure_where_the_memory_was_in_it(around: Surroundings) -> None:
     path = around.home / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_text("{")
     [check] = checks(around)
-    assert not check.is_ok
+    assert check.is_ok
     assert str(path) in check.found
+    path.write_text("{}")
+    set_up("gemini", around)
+    path.write_text("{")
+    [check] = checks(around)
+    assert not check.is_ok
+
+
+def test_another_server_of_that_name_is_a_note(around: Surroundings) -> None:
+    path = around.home / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {"memory": {"command": "npx"}}}')
+    [check] = checks(around)
+    assert check.is_ok
+    assert "--name" in check.advice
+    assert host_health.fix_hosts(around) == []
 
 
 @pytest.mark.usefixtures("module")
@@ -121,11 +137,8 @@ runner = CliRunner()
 
 @pytest.fixture
 def terminal(around: Surroundings, monkeypatch: pytest.MonkeyPatch) -> Surroundings:
-    """The command line finds this home, and only its hosts."""
-    monkeypatch.setenv("PATH", "")
+    """What the command line finds: this home."""
     monkeypatch.setenv("COLUMNS", "200")
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "PI_CODING_AGENT_DIR", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
     return around
 
 
@@ -160,13 +173,30 @@ def test_a_host_is_set_up_after_its_server_has_answered_and_cleared_again(termin
 def test_nothing_is_written_where_the_server_does_not_answer(
     terminal: Surroundings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(install, "own_program", lambda: ("/bin/false",))
+    program = terminal.home / "mcp-memory"
+    program.write_text("#!/bin/sh\necho no such module >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(install, "own_program", lambda: (str(program),))
     result = runner.invoke(cli.app, ["install", "cursor"])
     assert result.exit_code == 1
-    assert "does not answer as a server" in result.stderr
-    assert list(terminal.home.iterdir()) == []
+    assert "does not answer as a server: no such module" in result.stderr
+    assert list(terminal.home.iterdir()) == [program]
     assert runner.invoke(cli.app, ["install", "cursor", "--no-check"]).exit_code == 0
-    assert "/bin/false" in (terminal.home / ".cursor" / "mcp.json").read_text()
+    assert str(program) in (terminal.home / ".cursor" / "mcp.json").read_text()
+
+
+@pytest.mark.usefixtures("module")
+def test_doctor_tells_of_hosts_and_sets_them_right(terminal: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_memory.doctor.try_lancedb", Tried)
+    set_up("cursor", terminal)
+    path = terminal.home / ".cursor" / "mcp.json"
+    path.write_text(path.read_text().replace(sys.executable, "/gone/python"))
+    broken = runner.invoke(cli.app, ["doctor"])
+    assert broken.exit_code == 1
+    assert "FIX  Cursor: /gone/python cannot be started" in broken.stdout
+    fixed = json.loads(runner.invoke(cli.app, ["doctor", "--fix", "--json"]).stdout)
+    assert fixed["fixed"] == ["Cursor: installed again"]
+    assert [check["ok"] for check in fixed["checks"] if check["name"] == "Cursor"] == [True]
 
 
 def test_an_unknown_host_fails_with_advice(terminal: Surroundings) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from mcp_memory import install, json_edit
+from mcp_memory import host_parts, install, json_edit
 from mcp_memory.config_file import Change
 from mcp_memory.errors import HostError, InvalidInputError
 from mcp_memory.hosts import HOSTS
@@ -462,3 +462,37 @@ def test_a_difference_is_told_with_the_lines_where_it_is() -> None:
         " line 30003",
     ]
     assert list(install.diff(Change(Path("/f"), None, b"a\n"))) == ["--- /dev/null", "+++ /f", "@@ -0,0 +1 @@", "+a"]
+
+
+def test_the_command_is_the_script_beside_python_else_python_with_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert install.own_program() == (str(tmp_path / "python"), "-P", "-m", "mcp_memory")
+    (tmp_path / "mcp-memory").touch()
+    assert install.own_program() == (str(tmp_path / "mcp-memory"),)
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_ours"),
+    [
+        ({"command": "/x/bin/mcp-memory", "args": ["serve"]}, True),
+        ({"command": "C:\\Scripts\\mcp-memory.EXE", "args": ["serve"]}, True),
+        ({"command": "uvx", "args": ["mcp-memory", "serve"]}, True),
+        ({"command": "python", "args": ["-P", "-m", "mcp_memory", "serve", "--foreground"]}, True),
+        ({"command": "npx", "args": ["-y", "mcp-memory"]}, False),
+        ({"command": "serve", "args": ["mcp-memory"]}, False),
+        ({"command": "npx", "args": ["@modelcontextprotocol/server-memory", "serve"]}, False),
+        ({"url": "http://127.0.0.1/mcp-memory"}, False),
+        ({"command": "mcp-memory", "args": [1, "serve"]}, False),
+        ("mcp-memory serve", False),
+    ],
+)
+def test_an_entry_of_ours_is_known_by_its_command(entry: Any, is_ours: bool) -> None:
+    assert host_parts.is_ours(entry) is is_ours
+
+
+def test_hooks_on_windows_are_quoted_as_its_shells_take_them() -> None:
+    hooks = HOSTS["claude-code"].hooks[:1]
+    commands = host_parts.hook_commands(hooks, ("C:\\Users\\Ana B\\mcp-memory.exe",), "claude-code", {}, "win32")
+    assert commands == {"SessionStart": ('"C:/Users/Ana B/mcp-memory.exe" hook recall claude-code', 10)}
