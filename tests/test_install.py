@@ -305,6 +305,26 @@ def test_what_a_host_has_written_anew_since_stays_when_it_is_undone(layout: tupl
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(layouts())
+def test_what_was_added_by_hand_since_stays_and_nothing_else_is_touched(layout: tuple[str, Any]) -> None:
+    text, meant = layout
+    with tempfile.TemporaryDirectory() as folder:
+        around = bare(Path(folder))
+        path = main_file("cursor", around)
+        path.parent.mkdir()
+        path.write_bytes(text.encode("utf-8"))
+        set_up("cursor", around)
+        added, _ = json_edit.put(path.read_bytes().decode("utf-8"), ("by hand",), [1])
+        path.write_bytes(added.encode("utf-8"))
+        clear("cursor", around)
+        left = path.read_bytes().decode("utf-8")
+    assert json_edit.get(left, ()) == {**meant, "by hand": [1]}
+    without = json_edit.remove(left, ("by hand",))
+    # An object that had nothing in it has got the layout of what was added.
+    assert without == text if meant else "".join(without.split()) == "".join(text.split())
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(documents())
 def test_any_toml_file_comes_through_installing_twice_and_undoing_it(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
