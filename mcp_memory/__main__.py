@@ -17,6 +17,8 @@ def main() -> None:
             from .standby import serve as run
         case ["engine", "run"]:
             from .launch import run
+        case ["hook", "recall" | "capture", _, *rest] if "--help" not in rest:
+            from .hooks import run
         case _:
             from .cli import app as run
     gc.enable()

@@ -1,7 +1,8 @@
 """The adding pipeline: extract, resolve, store. Order only; what each step decides is the step's."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from .admit import QUEUED, admit, comparable, embed, met_again, resolve, same_text, with_lag, write
 from .backlog import is_to_be_read
@@ -21,10 +22,18 @@ class Added:
     job_id: str = ""
 
 
-def add(episode: Episode, stores: Stores, turn: Turn, *, by_hand: Sequence[Claim] = ()) -> Added:
+def add(
+    episode: Episode,
+    stores: Stores,
+    turn: Turn,
+    *,
+    by_hand: Sequence[Claim] = (),
+    left_out: Mapping[int, str] = MappingProxyType({}),
+) -> Added:
     """Remember an episode; when this returns, it is durable and the next search finds it.
 
-    `by_hand` is what a person says that the first message claims, in place of what is read in it.
+    `by_hand` is what a person says that the first message claims, in place of what is read in it. `left_out` gives
+    the places of messages that become no memory, and why.
 
     What takes long is done at once, what is written when it is its turn.
 
@@ -33,7 +42,14 @@ def add(episode: Episode, stores: Stores, turn: Turn, *, by_hand: Sequence[Claim
     """
     index = stores.index_of(episode.owner.user_id)
     drafts = verbatim(episode, languages=index.languages, known_names=index.names)
-    claims = {place: claims_of_draft(draft, episode.observed_at).claims for place, draft in enumerate(drafts)}
+    drafts = [
+        replace(draft, ignored_because=draft.ignored_because or left_out.get(place, ""))
+        for place, draft in enumerate(drafts)
+    ]
+    claims = {
+        place: () if draft.ignored_because else claims_of_draft(draft, episode.observed_at).claims
+        for place, draft in enumerate(drafts)
+    }
     if by_hand:
         claims[0] = tuple(by_hand)
         drafts[0] = replace(drafts[0], prompt=BY_HAND)

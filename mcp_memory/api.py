@@ -9,6 +9,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -18,10 +19,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from . import errors
 from .errors import InvalidInputError, McpMemoryError, StorageError
+from .hook_records import Captured, CapturePoint, Reminder
 from .records import AddResult, DeleteResult, Fact, OnProgress, RateResult
 from .records import Memory as Record
 from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
-from .search_records import SearchResult
+from .search_records import SearchResult, UserProfile
 from .settings import as_table
 from .turns import Turn
 
@@ -42,6 +44,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "get": TypeAdapter(Record),
     "facts": TypeAdapter(list[Fact]),
     "audit_facts": TypeAdapter(FactAudit),
+    "profile": TypeAdapter(UserProfile),
     "add_fact": TypeAdapter(AddResult),
     "update": TypeAdapter(Updated),
     "history": TypeAdapter(History),
@@ -53,13 +56,22 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "examine": TypeAdapter(list[Check]),
     "backup": TypeAdapter(BackupResult),
     "whose": TypeAdapter(dict[str, str]),
+    "remind": TypeAdapter(Reminder),
+    "capture_point": TypeAdapter(CapturePoint),
+    "capture": TypeAdapter(Captured),
+    "pause": TypeAdapter(type(None)),
+    "refuse_if_paused": TypeAdapter(type(None)),
+    "resume": TypeAdapter(bool),
+    "paused": TypeAdapter(dict[str, datetime]),
     "verify": TypeAdapter(Verification),
     "rebuild": TypeAdapter(Rebuilt),
     "reembed": TypeAdapter(Reembedded),
 }
 # Of all clients together, each of whom asks one thing at a time.
 _THREADS = anyio.CapacityLimiter(256)
-_CHANGES = frozenset({"add", "add_fact", "delete", "update", "undo", "rate"})
+_CHANGES = frozenset({"add", "add_fact", "delete", "update", "undo", "rate", "capture"})
+# Those that do not wait for what is being loaded, and come before anything that does.
+_FORERUNNERS = frozenset({"remind", "capture_point"})
 # Those that say how far they are.
 _LONG = frozenset({"verify", "rebuild", "reembed"})
 # What would change the answers of all clients is not done for one who has left.
@@ -112,6 +124,8 @@ async def answer_calls(
             await write_line(b'{"id": null, "error": {"code": "invalid_input", "message": "no call", "hint": ""}}\n')
             continue
 
+        if method in _FORERUNNERS:
+            engine.warm()
         turn = engine.next_turn(settings) if method in _CHANGES else Turn()
 
         def work(number: int = number, method: str = method, given: dict[str, Any] = given, turn: Turn = turn) -> bytes:

@@ -15,10 +15,13 @@ from . import (
     fact_commands,
     folder_commands,
     history_commands,
+    hook_commands,
     host_commands,
     inputs,
     models,
     pack,
+    pause_commands,
+    profile_commands,
 )
 from .console import Json, failing_clearly, out, print_json, shown_while, working_memory
 from .options import (
@@ -49,10 +52,13 @@ app.command()(backup_commands.backup)
 app.command()(backup_commands.restore)
 app.add_typer(models.app, name="models")
 app.add_typer(engine_commands.app, name="engine")
+app.add_typer(hook_commands.app, name="hook")
+pause_commands.add_to(app)
 folder_commands.add_to(app)
 history_commands.add_to(app)
 fact_commands.add_to(app)
 host_commands.add_to(app)
+profile_commands.add_to(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -11,9 +11,12 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from .errors import McpMemoryError
+from .address import holder_of
+from .errors import FolderInUseError, McpMemoryError
 from .memory import LocalMemory
+from .paths import data_folder
 from .remote import RemoteMemory
+from .settings import load_settings
 
 T = TypeVar("T")
 
@@ -59,7 +62,7 @@ def reach_memory() -> LocalMemory | RemoteMemory:
     Raises:
         McpMemoryError: it cannot be reached.
     """
-    return _with_notice(RemoteMemory.of_running(_NAME)) or LocalMemory.open(agent_id=_NAME)
+    return _with_notice(RemoteMemory.of_running(_NAME)) or _opened()
 
 
 def reach_memory_with_its_own_model() -> LocalMemory | RemoteMemory:
@@ -68,7 +71,20 @@ def reach_memory_with_its_own_model() -> LocalMemory | RemoteMemory:
     Raises:
         McpMemoryError: it cannot be reached.
     """
-    return _with_notice(RemoteMemory.attached(_NAME)) or LocalMemory.open(agent_id=_NAME, embedding_model="")
+    return _with_notice(RemoteMemory.attached(_NAME)) or _opened(embedding_model="")
+
+
+def _opened(**given: Any) -> LocalMemory | RemoteMemory:
+    """The data folder, opened here; but the engine that holds it where one has only just been started."""
+    try:
+        # Called as is set, as it is with an engine.
+        return LocalMemory.open(agent_id=load_settings().agent_id or _NAME, **given)
+    except FolderInUseError:
+        holder = holder_of(data_folder())
+        if not holder or not holder.is_engine:
+            raise
+        # A hook starts it and goes: whoever comes next finds it holding the folder and not listening yet.
+        return RemoteMemory.awaited(_NAME)
 
 
 def _with_notice(running: RemoteMemory | None) -> RemoteMemory | None:

@@ -1,4 +1,4 @@
-"""What a memory tells of its facts, and how a person gives one by hand."""
+"""What a memory tells of its facts and of its user, and how a person gives a fact by hand."""
 
 import builtins
 
@@ -12,14 +12,16 @@ from .knowledge import audit_of, facts_of_user
 from .parts import Parts
 from .records import AddResult, Episode, Fact, Message, Owner
 from .reports import FactAudit
+from .search_records import UserProfile
 from .turns import Turn
+from .user_profile import user_profile
 
 MAX_FACTS = 1000
 _UNPRINTED = regex.compile(r"\p{C}+")
 
 
 class FactKeeping:
-    """The methods of `LocalMemory` about facts."""
+    """The methods of `LocalMemory` about facts, and about whom they are of."""
 
     _parts: Parts
     _owner: Owner
@@ -42,6 +44,14 @@ class FactKeeping:
     def audit_facts(self) -> FactAudit:
         """How many facts there are of each relation, and under which labels those that no relation fits."""
         return audit_of(self._parts.stores.log, self._owner.user_id)
+
+    def profile(self) -> UserProfile:
+        """Who the user is: the summary, the most important statements about them, and facts beside those.
+
+        Raises:
+            StorageError: the log cannot be read.
+        """
+        return user_profile(self._owner.user_id, self._parts.stores)
 
     def add_fact(self, subject: str, relation: str, value: str, *, since: inputs.Moment = None) -> AddResult:
         """Remember a fact given by hand, with the statement that says so; it outranks what texts and models say.

@@ -22,7 +22,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from .changes import batches, is_withdrawn
 from .log import Log
-from .records import SIGHTINGS, Fact, Profile, Validity
+from .records import SIGHTINGS, Fact, Kind, Memory, Profile, Validity
 from .reports import Counted, FactAudit
 from .schema import UtcMicros, entities, events, facts, memories, profiles
 from .schema import former_validity as former
@@ -220,3 +220,28 @@ def save_profile(log: Log, profile: Profile) -> None:
     row = asdict(profile) | {"memory_ids": list(profile.memory_ids)}
     with log.writing() as connection:
         connection.execute(upsert(profiles).values(row).on_conflict_do_update(index_elements=["user_id"], set_=row))
+
+
+def most_important(
+    log: Log, user_id: str, kinds: Collection[Kind], now: datetime, *, max_chars: int, limit: int
+) -> list[Memory]:
+    """What holds about a user now, of some kinds and not longer than that; the most important and newest first."""
+    ends = [or_(end.is_(None), end > now) for end in (memories.c.expires_at, memories.c.invalid_at)]
+    wanted = (
+        select(memories.c.id)
+        .where(
+            memories.c.user_id == user_id,
+            memories.c.about == "user",
+            memories.c.kind.in_(kinds),
+            # What waits for the language model is known too; without one it waits for ever.
+            memories.c.state.in_(("active", "raw")),
+            func.length(memories.c.text) <= max_chars,
+            *ends,
+        )
+        .order_by(memories.c.importance.desc(), memories.c.observed_at.desc(), memories.c.id.desc())
+        .limit(limit)
+    )
+    with log.reading() as connection:
+        ids = list(connection.scalars(wanted))
+    found = log.get_memories(ids)
+    return [found[identifier] for identifier in ids if identifier in found]

@@ -12,9 +12,11 @@ from . import add as adding
 from . import forget, inputs, questions, rebuild, reembed, statements, verify
 from . import rate as rating
 from . import search as searching
+from .accompanying import Accompanying
 from .backup import back_up
 from .embedder import Embedder
 from .errors import InvalidInputError
+from .exclusions import is_text_excluded
 from .fact_keeping import FactKeeping
 from .folder import DataFolder
 from .health import examine
@@ -37,7 +39,7 @@ from .text import BASE_LANGUAGE
 from .turns import Turn
 
 
-class LocalMemory(Revising, FactKeeping):
+class LocalMemory(Revising, FactKeeping, Accompanying):
     """One user's memory in a data folder, as one client sees it.
 
     Open it with `LocalMemory.open`; it holds the folder until `close` or the end of a `with` block. Methods may
@@ -167,6 +169,13 @@ class LocalMemory(Revising, FactKeeping):
         """
         now = self._parts.clock()
         said = inputs.messages_of(text, messages)
+        for place, message in enumerate(said):
+            if is_text_excluded(message.content, self._settings.exclude_text):
+                raise InvalidInputError(
+                    f"{f'message {place}' if messages else 'the text'} holds what the user has excluded by the setting"
+                    " exclude_text; nothing was stored",
+                    hint="leave that out; it is never to be stored",
+                )
         expires = inputs.moment("expires_at", expires_at)
         episode = Episode(
             id=self._parts.next_id(now),

@@ -22,7 +22,7 @@ def search_payload(result: SearchResult, *, explain: bool) -> dict[str, Any]:
     """The structured answer of a search; empty fields are left out, since every host pays for them."""
     payload: dict[str, Any] = {"memories": [_hit_payload(hit, _share(result), explain=explain) for hit in result.hits]}
     if result.facts:
-        payload["facts"] = [_fact_payload(fact) for fact in result.facts]
+        payload["facts"] = [fact_payload(fact) for fact in result.facts]
     if result.notice:
         payload["notice"] = result.notice
     if result.closest_score is not None:
@@ -38,8 +38,7 @@ def search_lines(result: SearchResult, *, explain: bool = False) -> str:
     """The same hits as text, best first; with `explain` each is followed by its signals."""
     lines = [fact_line(fact) for fact in result.facts]
     for hit in result.hits:
-        over = f" (no longer: {quote('; '.join(map(_ended, hit.outdated)))})" if hit.outdated else ""
-        lines.append(_line(hit.memory, f"{hit.score:.2f}", _share(result)) + over)
+        lines.append(f"{memory_line(hit.memory, clip(hit.memory.text, _share(result)))} ({hit.score:.2f}){over(hit)}")
         if explain:
             lines.append(f"  {signal_line(hit)}")
     if explain and result.rewritten:
@@ -47,23 +46,29 @@ def search_lines(result: SearchResult, *, explain: bool = False) -> str:
     return "\n".join([*lines, result.notice] if result.notice or not lines else lines)
 
 
+def over(hit: Hit) -> str:
+    """What of a memory is over, to be put after its line, '' for nothing."""
+    return f" (no longer: {quote('; '.join(map(_ended, hit.outdated)))})" if hit.outdated else ""
+
+
 def fact_line(fact: KnownFact) -> str:
     """A value that was asked for by key, with whose it is, since when and until when, and the memory that says so."""
     since = fact.since.date().isoformat()
     until = f" until {fact.until.date().isoformat()}" if fact.until else ""
-    return f"{fact.subject}, {_relation(fact)}: {quote(fact.value)} (since {since}{until}, [{fact.memory_id}])"
+    return f"{fact.subject}, {relation_words(fact)}: {quote(fact.value)} (since {since}{until}, [{fact.memory_id}])"
 
 
 def _ended(fact: KnownFact) -> str:
     """What of a memory is over, though it holds in other things: "lives in: Berlin (until 2026-05-03)"."""
     until = f" (until {fact.until.date().isoformat()})" if fact.until else ""
-    return f"{_relation(fact)}: {fact.value}{until}"
+    return f"{relation_words(fact)}: {fact.value}{until}"
 
 
-def _fact_payload(fact: KnownFact) -> dict[str, Any]:
+def fact_payload(fact: KnownFact) -> dict[str, Any]:
+    """A value that is known by key, with the memory that says so."""
     return {
         "of": fact.subject,
-        "relation": _relation(fact),
+        "relation": relation_words(fact),
         "value": fact.value,
         "since": fact.since.date().isoformat(),
         # What is over, or will be, is told as such.
@@ -72,7 +77,8 @@ def _fact_payload(fact: KnownFact) -> dict[str, Any]:
     }
 
 
-def _relation(fact: KnownFact) -> str:
+def relation_words(fact: KnownFact) -> str:
+    """What a fact says of its subject, as words: "lives in", "shoe size"."""
     return " ".join(
         filter(None, (fact.label, "" if fact.relation in ("other", "known_as", "has") else fact.relation))
     ).replace("_", " ")
@@ -204,11 +210,12 @@ def memory_item(memory: Memory, text: str, **more: Any) -> dict[str, Any]:
 
 def quote(text: str) -> str:
     """A text as one quoted line, whatever it contains."""
-    return json.dumps(text, ensure_ascii=False).translate(_LINE_BREAKS)
+    return as_json(text)
 
 
-def _line(memory: Memory, score: str, max_chars: int) -> str:
-    return f"{memory_line(memory, clip(memory.text, max_chars))} ({score})"
+def as_json(value: Any) -> str:
+    """A value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False).translate(_LINE_BREAKS)
 
 
 def memory_line(memory: Memory, text: str) -> str:

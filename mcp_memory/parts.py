@@ -2,6 +2,7 @@
 
 import contextlib
 import getpass
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -39,6 +40,8 @@ class Parts:
         self.clock = clock
         # First: a wrong host must not leave the folder locked.
         self.model = LanguageModel(settings)
+        # Held while what was said in a conversation is taken in: its hooks may run at the same time.
+        self.capturing = threading.Lock()
         self._folder = held or DataFolder(settings.home)
         self._is_held_for_good = held is not None
         try:

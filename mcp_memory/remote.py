@@ -3,6 +3,7 @@
 import builtins
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -10,16 +11,19 @@ from typing import Any, Self
 from .api import progress_in, question, read_answer
 from .dial import ENGINE_GONE, Line, connect
 from .errors import StorageError
+from .hook_records import Captured, CapturePoint, Reminder, Said
+from .hook_records import Moment as At
 from .inputs import Moment
 from .paths import data_folder
 from .records import AddResult, DeleteResult, Fact, Message, OnProgress, RateResult
 from .records import Memory as Record
 from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
-from .search_records import Filters, SearchResult
+from .search_records import Filters, SearchResult, UserProfile
 from .starter import connect_or_start
 
 _READS = frozenset(
-    {"search", "list", "get", "facts", "audit_facts", "history", "why_not", "settings", "examine", "stats", "whose"}
+    "search list get facts audit_facts profile history why_not settings examine stats whose paused capture_point"
+    " refuse_if_paused".split()
 )
 
 
@@ -61,6 +65,15 @@ class RemoteMemory:
             return None
         lines = [first]
         return cls(lambda: lines.pop() if lines else connect_or_start(data_folder(), "api", name=name))
+
+    @classmethod
+    def awaited(cls, name: str) -> Self:
+        """The same, of an engine that is waited for while it starts.
+
+        Raises:
+            McpMemoryError: it does not come to listen, or refuses.
+        """
+        return cls(lambda: connect_or_start(data_folder(), "api", name=name))
 
     def learn_whose(self) -> Mapping[str, str]:
         """Whose memory it is and where, from the engine, which opens the folder where it has not yet.
@@ -177,6 +190,11 @@ class RemoteMemory:
         answer: FactAudit = self._ask("audit_facts")
         return answer
 
+    def profile(self) -> UserProfile:
+        """Who the user is, as far as it is remembered; see `Memory.profile`."""
+        answer: UserProfile = self._ask("profile")
+        return answer
+
     def add_fact(self, subject: str, relation: str, value: str, *, since: Moment = None) -> AddResult:
         """Remember a fact given by hand; see `Memory.add_fact`."""
         answer: AddResult = self._ask("add_fact", subject=subject, relation=relation, value=value, since=since)
@@ -209,6 +227,49 @@ class RemoteMemory:
         given = {"query": query, "top_k": top_k, "threshold": threshold, "scope": scope, "run_id": run_id}
         times = {"as_of": as_of, "known_at": known_at}
         answer: WhyNot = self._ask("why_not", memory_id=memory_id, **given, **times, filters=filters)
+        return answer
+
+    def remind(self, prompt: str = "", *, conversation: str = "", moment: At = "prompt", folder: str = "") -> Reminder:
+        """What is to go into a conversation with a prompt, or at its beginning; see `Memory.remind`."""
+        where = {"conversation": conversation, "folder": folder}
+        answer: Reminder = self._ask("remind", prompt=prompt, moment=moment, **where)
+        return answer
+
+    def capture_point(self, conversation: str, *, folder: str = "") -> CapturePoint:
+        """When a conversation is to be captured, and from where on; see `Memory.capture_point`."""
+        answer: CapturePoint = self._ask("capture_point", conversation=conversation, folder=folder)
+        return answer
+
+    def capture(
+        self,
+        said: Sequence[Said | Mapping[str, Any]],
+        *,
+        conversation: str,
+        folder: str = "",
+        read: tuple[int, int] | None = None,
+        served: Sequence[str] = (),
+    ) -> Captured:
+        """Take in what was said in a conversation; see `Memory.capture`."""
+        where = {"conversation": conversation, "folder": folder}
+        answer: Captured = self._ask("capture", said=[*said], read=read, served=[*served], **where)
+        return answer
+
+    def pause(self, client: str = "") -> None:
+        """Have the memory keep out of all that a client does; see `Memory.pause`."""
+        self._ask("pause", client=client)
+
+    def resume(self, client: str = "") -> bool:
+        """End a pause, or all; see `Memory.resume`."""
+        answer: bool = self._ask("resume", client=client)
+        return answer
+
+    def refuse_if_paused(self) -> None:
+        """Raise where this client is paused; see `Memory.refuse_if_paused`."""
+        self._ask("refuse_if_paused")
+
+    def paused(self) -> dict[str, datetime]:
+        """The paused clients and since when; see `Memory.paused`."""
+        answer: dict[str, datetime] = self._ask("paused")
         return answer
 
     def stats(self) -> dict[str, int]:

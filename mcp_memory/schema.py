@@ -240,6 +240,35 @@ feedback = Table(
     Column("useful_at", UtcMicros),
 )
 
+# Conversations that hooks follow: how far the transcript has been captured, in bytes, and when its context began.
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("user_id", String, primary_key=True),
+    Column("id", String, primary_key=True),
+    Column("project", String),
+    Column("captured_to", Integer),
+    Column("begun_at", UtcMicros),
+    Column("seen_at", UtcMicros),
+)
+
+# What stands in the context of a conversation already.
+given = Table(
+    "given",
+    metadata,
+    Column("user_id", String, primary_key=True),
+    Column("conversation_id", String, primary_key=True),
+    Column("memory_id", String, primary_key=True),
+)
+
+pauses = Table(
+    "pauses",
+    metadata,
+    Column("user_id", String, primary_key=True),
+    Column("agent_id", String, primary_key=True),
+    Column("paused_at", UtcMicros),
+)
+
 profiles = Table(
     "profiles",
     metadata,
@@ -344,8 +373,26 @@ def _facts_with_keys(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
+def _conversations(connection: Connection) -> None:
+    for statement in (
+        "CREATE TABLE conversations (user_id TEXT NOT NULL, id TEXT NOT NULL, project TEXT NOT NULL,"
+        " captured_to INTEGER NOT NULL, begun_at INTEGER, seen_at INTEGER NOT NULL,"
+        " PRIMARY KEY (user_id, id)) WITHOUT ROWID",
+        "CREATE TABLE given (user_id TEXT NOT NULL, conversation_id TEXT NOT NULL, memory_id TEXT NOT NULL,"
+        " PRIMARY KEY (user_id, conversation_id, memory_id)) WITHOUT ROWID",
+        "CREATE TABLE pauses (user_id TEXT NOT NULL, agent_id TEXT NOT NULL, paused_at INTEGER NOT NULL,"
+        " PRIMARY KEY (user_id, agent_id)) WITHOUT ROWID",
+    ):
+        connection.exec_driver_sql(statement)
+
+
 # Migration n leads from schema version n to n + 1.
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_first_schema, _facts_and_profiles, _facts_with_keys)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+    _first_schema,
+    _facts_and_profiles,
+    _facts_with_keys,
+    _conversations,
+)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 

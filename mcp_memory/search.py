@@ -36,16 +36,21 @@ def search(
     top_k: int,
     threshold: float,
     rewritten: Callable[[], Rewriting] = Rewriting,
+    waits_for_model: bool = True,
 ) -> SearchResult:
     """The memories that answer a query, best first, at most `top_k`, each with relevance ≥ `threshold`.
 
     When even the best is below the floor, nothing is returned and the notice says so. A signal that failed
     is named in `degraded`. `rewritten` gives the query in other words; it is called late, when the query itself
-    has been read and embedded. The `settings` are the client's, who chooses ranking, weights and floor.
+    has been read and embedded. The `settings` are the client's, who chooses ranking, weights and floor. One that does
+    not wait for the model searches by words alone while that is not loaded.
     """
     index, embedder = stores.index_and_model_of(selection.owner.user_id)
     query = candidates.read_query(query_text, index)
-    query, lag = _with_vectors(query, index, embedder, stores)
+    if waits_for_model or embedder.is_loaded:
+        query, lag = _with_vectors(query, index, embedder, stores)
+    else:
+        lag = "the embedding model is being loaded"
     rewriting = rewritten()
     reworded = _reworded(query, rewriting.queries, index, embedder)
     bounds = bounds_of(query, selection, stores)

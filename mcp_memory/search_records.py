@@ -56,7 +56,10 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
-    """A fact as an answer tells it: whose, which, its value, since when, and the memory that says so."""
+    """A fact as an answer tells it: whose, which, its value, since when, and the memory that says so.
+
+    `who` is who said so, '' where that is not told.
+    """
 
     subject: str
     relation: str
@@ -65,6 +68,7 @@ class KnownFact:
     since: datetime
     memory_id: str
     until: datetime | None = None
+    who: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +100,23 @@ class SearchResult:
     degraded: tuple[str, ...] = ()
     rewritten: tuple[str, ...] = ()
     facts: tuple[KnownFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UserProfile:
+    """Who the user is, as far as it is remembered; all of it holds now.
+
+    `summary` is the language model's, '' where it has made none, and was made at `made_at`. `statements` are what was
+    said about the user, the most important first, `facts` what is known beside them, who they are first and what they
+    have last. No fact was read out of one of the statements.
+    """
+
+    summary: str = ""
+    made_at: datetime | None = None
+    facts: tuple[KnownFact, ...] = ()
+    statements: tuple[Memory, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is remembered that it could tell."""
+        return not (self.summary or self.facts or self.statements)

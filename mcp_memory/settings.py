@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import regex
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
@@ -44,6 +45,11 @@ OF_A_CLIENT = (
     "weight_run",
     "signal_weights",
     "add_wait_s",
+    "recall_tokens",
+    "recall_floor",
+    "capture",
+    "exclude_text",
+    "exclude_folders",
 )
 _MAX_WEIGHT = 1e6
 
@@ -65,6 +71,29 @@ def _signal_weights(given: object) -> dict[str, float]:
         if not is_number or not 0 <= weight <= _MAX_WEIGHT:
             raise ValueError(f"{name} is {weight!r}, not a number from 0 to {_MAX_WEIGHT:g}; the signals are {names}")
     return {name: float(weight) for name, weight in given.items()}
+
+
+def _listed(given: object) -> list[str]:
+    """A list of texts, which an environment variable holds as JSON, or as one text."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given) if given.lstrip().startswith("[") else [given] if given else []
+        except ValueError as exc:
+            raise ValueError('it is no JSON list; write ["first", "second"]') from exc
+    if not isinstance(given, list | tuple) or not all(isinstance(item, str) for item in given):
+        raise ValueError('it is no list of texts; write ["first", "second"]')
+    return [item for item in given if item]
+
+
+def _patterns(given: object) -> list[str]:
+    """A list of regular expressions."""
+    listed = _listed(given)
+    for pattern in listed:
+        try:
+            regex.compile(pattern)
+        except regex.error as exc:
+            raise ValueError(f"{pattern!r} is no regular expression: {exc}") from exc
+    return listed
 
 
 # None: as the profile has it.
@@ -128,6 +157,21 @@ class Settings(BaseSettings):
     llm_think: bool = Field(False, description="let models that can think do so; slower")
     facts_per_memory: int = Field(
         8, ge=0, le=100, description="facts that a memory may hold and an add may bring; the surest are kept"
+    )
+    recall_tokens: int = Field(
+        600, ge=0, le=20_000, description="most tokens that automatic recall adds at a time; 0 switches it off"
+    )
+    recall_floor: float = Field(
+        0.2, ge=0, le=1, description="relevance below which automatic recall leaves a memory out"
+    )
+    capture: Literal["turn", "conversation", "off"] = Field(
+        "turn", description="when automatic capture takes in what was said: after each turn, at the end, or never"
+    )
+    exclude_text: Annotated[list[str], NoDecode, BeforeValidator(_patterns)] = Field(
+        [], description="regular expressions; what one is found in is never stored"
+    )
+    exclude_folders: Annotated[list[str], NoDecode, BeforeValidator(_listed)] = Field(
+        [], description="folders in which nothing is recalled or captured by itself; * and ? match"
     )
     add_wait_s: float = Field(20.0, ge=0, le=50, description="how long an add waits for its extraction")
     rewrite_queries: bool = Field(False, description="have a language model put questions in other words as well")

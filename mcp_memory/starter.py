@@ -64,6 +64,17 @@ def connect_or_start(home: Path, kind: Kind, *, user_id: str = "", agent_id: str
     raise StorageError(f"the engine did not start within {_START_S:.0f} s", hint="run: mcp-memory doctor")
 
 
+def begin(home: Path) -> None:
+    """Start an engine, of the newest program, where none listens; returns at once.
+
+    Raises:
+        OSError: the system does not allow it.
+    """
+    own = Program(__version__, (sys.executable, *_ENTRY))
+    _record(home, own)
+    _popen(home, _newest(home, own), subprocess.DEVNULL)
+
+
 class _Attempts:
     """What is done to have an engine on a folder, look by look."""
 
@@ -170,19 +181,7 @@ class _Started:
         Raises:
             OSError: the system does not allow it.
         """
-        apart: dict[str, Any] = (
-            {"creationflags": 0x00000008 | 0x00000200} if sys.platform == "win32" else {"start_new_session": True}
-        )
-        self._process = subprocess.Popen(
-            [*program.command, "engine", "run"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
-            cwd=home if os.access(home, os.X_OK) else None,
-            env={**os.environ, HOME_VARIABLE: str(home)},
-            **apart,
-        )
+        self._process = _popen(home, program, subprocess.PIPE)
         self._said = b""
         # Waits for its end, or what is left of it would stay among the processes.
         self._listener = threading.Thread(target=self._listen, name="engine", daemon=True)
@@ -206,3 +205,23 @@ class _Started:
 
     def _listen(self) -> None:
         _, self._said = self._process.communicate()
+
+
+def _popen(home: Path, program: Program, stderr: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*program.command, "engine", "run"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=stderr,
+        # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
+        cwd=home if os.access(home, os.X_OK) else None,
+        env={**os.environ, HOME_VARIABLE: str(home)},
+        **apart(),
+    )
+
+
+def apart() -> dict[str, Any]:
+    """How a process is started that outlives its parent, and that no interrupt of a terminal reaches."""
+    if sys.platform == "win32":
+        return {"creationflags": 0x00000008 | 0x00000200}
+    return {"start_new_session": True}

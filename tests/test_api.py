@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_memory.api import answer_calls
+from mcp_memory.api import answer_calls, read_answer
 from mcp_memory.engine import Engine
 from mcp_memory.memory import LocalMemory
 
@@ -50,6 +50,15 @@ def test_a_type_error_inside_a_method_is_internal_and_logged(
     error = ask(memory, "stats")["error"]
     assert (error["code"], error["message"]) == ("internal", "unexpected error")
     assert "a mistake of ours" in caplog.text
+
+
+def test_a_profile_is_the_same_over_lines(memory: LocalMemory) -> None:
+    memory.add("I keep bees", kind="fact", infer=False)
+    memory.add(messages=[{"role": "user", "content": "I live in Porto."}], infer=False)
+    profile = memory.profile()
+    assert profile.facts
+    assert profile.statements
+    assert read_answer("profile", json.dumps(ask(memory, "profile")).encode()) == profile
 
 
 def test_values_that_cannot_be_used_stay_the_callers_fault(memory: LocalMemory) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from mcp_memory import cli, embedder
+from mcp_memory.address import holder_of, published
 from mcp_memory.embedder import Embedder
 from mcp_memory.processor import Tried
 from tests.conftest import Opener
+from tests.engines import wait_until
 from tests.ollama_server import OllamaServer, tags
 
 runner = CliRunner()
@@ -48,6 +51,29 @@ def test_add_search_list_and_delete_work_together() -> None:
     assert as_json("delete", receipt["id"])["deleted"] == receipt["id"]
     assert as_json("list") == {"memories": []}
     assert as_json("stats")["deleted"] == 1
+
+
+def test_a_program_that_uses_the_commands_may_give_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_MEMORY_AGENT_ID", "pi")
+    as_json("add", "I keep bees")
+    assert [record["agent"] for record in as_json("list")["memories"]] == ["pi"]
+
+
+@pytest.mark.slow
+def test_a_command_waits_for_an_engine_that_holds_the_folder_and_does_not_listen_yet(home: Path) -> None:
+    home.mkdir()
+    engine = subprocess.Popen([sys.executable, "-P", "-m", "mcp_memory", "engine", "run"])
+    try:
+        wait_until(lambda: holder_of(home) is not None)
+        assert published(home) is None, "it listens already: this shows nothing"
+        [receipt] = as_json("add", "I keep bees")["results"]
+        assert receipt["status"] == "added"
+        found = published(home)
+        assert found is not None
+        assert found.pid == engine.pid
+    finally:
+        engine.kill()
+        engine.wait()
 
 
 def test_a_rating_is_told_with_what_it_moved() -> None:
@@ -93,6 +119,15 @@ def test_a_memory_is_shown_corrected_undone_and_its_history_told() -> None:
     assert f'[{bees}] active: "I keep goats" again' in run("undo", undone["change_id"]).stdout
     assert "updated" in run("update", bees, "--text", "-", stdin="I keep hens").stdout
     assert as_json("show", bees)["text"] == "I keep hens"
+
+
+def test_the_profile_is_shown_as_lines_and_as_json() -> None:
+    assert "nothing is remembered of you yet" in run("profile").stdout
+    assert as_json("profile") == {}
+    [receipt] = as_json("add", "I keep bees", "--kind", "fact")["results"]
+    assert as_json("profile")["statements"][0]["id"] == receipt["id"]
+    assert f"[{receipt['id']}]" in run("profile").stdout
+    assert "bees" not in run("profile", "--max-tokens", "5").stdout
 
 
 def test_why_not_tells_a_filter_and_a_rank() -> None:

@@ -99,6 +99,20 @@ def test_what_only_reads_is_asked_of_the_next_engine_after_the_handshake(host: H
     host.leave()
 
 
+@pytest.mark.parametrize("method", ["resources/list", "resources/read", "prompts/list", "prompts/get"])
+def test_resources_and_prompts_are_asked_of_the_next_engine_and_fail_as_no_tool_does(host: Host, method: str) -> None:
+    host.shake_hands()
+    host.say(request(1, method, uri="memory://recent", name="add_memory"))
+    host.engines[0].wait_for(3)
+    host.engines[0].end()
+    assert ids(host.engines[1].wait_for(3)) == [0, "notifications/initialized", 1]
+    host.engines[1].end()
+    told = host.hear()
+    assert told["id"] == 1
+    assert "nothing was changed: repeat the call" in told["error"]["message"]
+    host.leave()
+
+
 @pytest.mark.parametrize("tool", [name for name, offer in FULL.items() if not offer.is_read])
 def test_a_change_under_way_is_told_and_never_sent_again(host: Host, tool: str) -> None:
     host.shake_hands()
