@@ -221,7 +221,12 @@ def _parts(
     servers = next((path for path in where.servers if path.exists()), where.servers[-1])
     extra = {"exposure": "direct", "env": {"MCP_MEMORY_AGENT_ID": "pi"}} if host.name == "pi" else {}
     server = Server(host.key, name, (*program, "serve"), env, host.transport, extra, is_toml=host.is_toml)
-    speaks_mcp = host.name != "pi" or has_adapter(where.packages, where.folder) or has_own_mcp(around.environment)
+    with _naming(servers):
+        is_there = server.is_in(config_file.text_of(servers, config_file.read(servers)))
+    # Pi may not be on the path of whoever asks: an entry of ours tells that it reaches servers.
+    speaks_mcp = (
+        host.name != "pi" or is_there or has_adapter(where.packages, where.folder) or has_own_mcp(around.environment)
+    )
     parts: list[tuple[Path, str, Part]] = [(servers, "servers", server)] if speaks_mcp or also_unused else []
     if where.hooks:
         # What the entry keeps from before holds for the hooks too: they are to reach the same memory.

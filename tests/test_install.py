@@ -254,6 +254,9 @@ def test_pi_gets_the_extension_with_tools_and_an_entry_only_beside_the_adapter(a
     set_up("pi", around)
     assert "WITH_TOOLS: boolean = false" in (agent / "extensions" / "mcp-memory.ts").read_text()
     assert json.loads((agent / "mcp.json").read_text())["mcpServers"]["memory"]["command"] == PROGRAM[0]
+    # What is set up stays as it is where Pi cannot be looked at.
+    (agent / "settings.json").write_text("{}")
+    assert set_up("pi", around) == []
     clear("pi", around)
     assert list(files_of(around.home)) == [".pi", ".pi/agent", ".pi/agent/settings.json"]
 
