@@ -16,6 +16,7 @@ from . import (
     folder_commands,
     history_commands,
     hook_commands,
+    host_commands,
     inputs,
     models,
     pack,
@@ -56,6 +57,7 @@ pause_commands.add_to(app)
 folder_commands.add_to(app)
 history_commands.add_to(app)
 fact_commands.add_to(app)
+host_commands.add_to(app)
 profile_commands.add_to(app)
 
 
@@ -268,12 +270,21 @@ def stats(as_json: Json = False) -> None:
 
 
 @app.command()
-def doctor(as_json: Json = False) -> None:
-    """Check folder, stores, index coverage and model; says `ok` or what to do. Fails when something is wrong."""
+def doctor(
+    fix: Annotated[bool, typer.Option("--fix", help="First install again in hosts where something is broken.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Check folder, stores, index coverage, model and hosts; says `ok` or what to do. Fails when something is wrong."""
     from .doctor import examine, settings_in_force
+    from .host_health import fix_hosts
 
     checks = []
+    fixed: list[str] = []
     with failing_clearly():
+        if fix:
+            fixed = [line for lines in shown_while("Setting hosts right", [fix_hosts()]) for line in lines]
+            for line in fixed if not as_json else ():
+                out.print(Text(line), soft_wrap=True)
         for check in shown_while("Checking", examine()):
             checks.append(check)
             if not as_json:
@@ -284,6 +295,7 @@ def doctor(as_json: Json = False) -> None:
             {
                 "checks": [{"name": c.name, "ok": c.is_ok, "found": c.found, "advice": c.advice} for c in checks],
                 "settings": {name: {"value": value, "source": source} for name, value, source in settings},
+                **({"fixed": fixed} if fix else {}),
             }
         )
     else:

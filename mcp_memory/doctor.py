@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from .errors import FolderInUseError, McpMemoryError
+from .host_health import examine_hosts
 from .language_model import LanguageModel
 from .memory import LocalMemory
 from .place import NETWORK_ADVICE, network_warning
@@ -38,6 +39,7 @@ def examine() -> Iterator[Check]:
     if settings.rewrite_queries and settings.rewrite_model:
         yield _language_model(settings, settings.rewrite_model, "query rewriting")
     yield from _folder()
+    yield from examine_hosts()
 
 
 def _folder() -> Iterator[Check]:

@@ -59,6 +59,12 @@ class FolderInUseError(StorageError):
     code = "folder_in_use"
 
 
+class HostError(McpMemoryError):
+    """A host's configuration could not be read or changed, or the server does not start as the host would start it."""
+
+    code = "host"
+
+
 class ModelOutputError(McpMemoryError):
     """A model answered, and the answer cannot be used."""
 

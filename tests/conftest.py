@@ -14,8 +14,10 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from mcp_memory import host_health
 from mcp_memory.embedder import Embedder
 from mcp_memory.graph import build_graph
+from mcp_memory.install import Surroundings
 from mcp_memory.memory import LocalMemory
 from tests import request_budget
 from tests.engines import engines_on, kill
@@ -75,6 +77,10 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     monkeypatch.setenv("MCP_MEMORY_HOME", str(tmp_path / "home"))
     # Nothing listens there.
     monkeypatch.setenv("MCP_MEMORY_OLLAMA_HOST", "http://127.0.0.1:9")
+    # The developer's hosts are nobody's business either.
+    monkeypatch.setattr(host_health, "here", lambda: Surroundings({**os.environ, "PATH": ""}, tmp_path))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "PI_CODING_AGENT_DIR", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(autouse=True)
