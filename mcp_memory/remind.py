@@ -4,7 +4,7 @@ prompt → what to search for → hits above the floor → those that are news h
 `pack_recall`'s.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -14,9 +14,9 @@ from .conversations import conversation_of, given_in, note_given, projects_of
 from .errors import StorageError
 from .hook_records import Reminder
 from .news import news
-from .pack_recall import entries_of_profile, entry_of_hit, recall_block
-from .records import Owner
-from .search_records import Hit, Selection
+from .pack_recall import WANTED, Entry, entries_beside_statements, entry_of, entry_of_hit, recall_block
+from .records import Memory, Owner
+from .search_records import Filters, Hit, Selection
 from .settings import Settings
 from .sift import CODE, QUOTE, is_mere_courtesy, without_pasted
 from .stores import Stores
@@ -28,6 +28,8 @@ NOTHING_NEW = "nothing above the floor that this conversation does not hold alre
 _MAX_SAID_CHARS, _MAX_PASTED_CHARS = 1_000, 300
 _POOL = 40
 _MAX_OF_PROJECT = 12
+# By words alone no memory comes as high: what it means counts for half.
+_FLOOR_BY_WORDS = 0.5
 # What lies there is a person's whole folder, and no project.
 _PARENTS_OF_HOMES = ("/", "/home", "/Users", "C:/", "C:/Users")
 # What stands for a project where a conversation has none.
@@ -41,26 +43,31 @@ def remind(
 
     It does not wait for the embedding model. What cannot be noted as given is given all the same.
     """
-    log, user_id = stores.log, owner.user_id
+    log, user_id, selection = stores.log, owner.user_id, Selection(owner, now)
     conversation = conversation_of(log, user_id, conversation_id)
     is_opening = conversation.begun_at is None
     project = project_of(folder)
-    found = _Found(owner, stores, settings, now)
     # What names another project than the one at hand belongs there.
     projects = projects_of(log, user_id) - {project}
     others = projects - _named(prompt, projects)
-    entries = [
-        entry_of_hit(hit) for hit in found.by(_asked(said_in(prompt), project)) if not _named(hit.memory.text, others)
-    ]
+    found = _Found(selection, stores, settings)
+    hits = [hit for hit in found.by(_asked(said_in(prompt), project)) if not _named(hit.memory.text, others)]
+    told = {hit.memory.id: entry_of_hit(hit) for hit in hits}
+    memories = [hit.memory for hit in hits]
+    beside: list[Entry] = []
     if is_opening:
-        of_project = [hit for hit in found.by(project) if _named(hit.memory.text, [project])]
-        entries += [entry_of_hit(hit) for hit in _latest_first(of_project)[:_MAX_OF_PROJECT]]
-        entries += [
-            entry for entry in entries_of_profile(user_profile(user_id, stores)) if not _named(entry.line, others)
-        ]
+        profile = user_profile(user_id, stores)
+        memories += _of_project(project, found, stores) if project else []
+        # At work on a project it matters how somebody wants things done, and not who their family is.
+        statements = [memory for memory in profile.statements if not project or memory.kind in WANTED]
+        memories += [memory for memory in statements if not _named(memory.text, others)]
+        beside = [] if project else entries_beside_statements(profile)
     given = given_in(log, user_id, conversation_id)
-    text, told = recall_block(news(entries, given, conversation, user_id, stores), settings.recall_tokens)
-    ids = tuple(entry.memory_id for entry in told if entry.memory_id)
+    fresh = news(memories, given, conversation, selection, stores)
+    entries = [told.get(memory.id) or entry_of(memory) for memory in fresh]
+    entries += [entry for entry in beside if entry.memory_id not in given]
+    text, kept = recall_block(entries, settings.recall_tokens)
+    ids = tuple(dict.fromkeys(entry.memory_id for entry in kept if entry.memory_id))
     reason = found.degraded
     if ids or is_opening:
         opened_in = (project or _NO_PROJECT) if is_opening else ""
@@ -71,27 +78,43 @@ def remind(
     return Reminder(text, ids, reason or ("" if text else NOTHING_NEW))
 
 
+def _of_project(project: str, found: "_Found", stores: Stores) -> list[Memory]:
+    """What is known of a project, the latest first: what names it, and what was read out of conversations in it."""
+    naming = [hit.memory for hit in found.by(project) if _named(hit.memory.text, [project])]
+    owner, now = found.selection.owner, found.selection.now
+    said_in_it = stores.log.list_memories(
+        owner.user_id, Filters(metadata={"project": project}), states=("active",), limit=_MAX_OF_PROJECT
+    )
+    holding = [
+        memory
+        for memory in said_in_it
+        if all(end is None or end > now for end in (memory.invalid_at, memory.expires_at))
+    ]
+    by_id = {memory.id: memory for memory in (*naming, *holding)}
+    return sorted(by_id.values(), key=lambda memory: memory.observed_at, reverse=True)[:_MAX_OF_PROJECT]
+
+
 @dataclass(slots=True)
 class _Found:
     """Searches of one reminder, and why they could not look everywhere."""
 
-    owner: Owner
+    selection: Selection
     stores: Stores
     settings: Settings
-    now: datetime
     degraded: str = ""
 
     def by(self, query: str) -> tuple[Hit, ...]:
         """The hits above the floor of automatic recall, best first; none for ''."""
         if not query:
             return ()
+        floor = self.settings.recall_floor * (1 if self.stores.embedder.is_loaded else _FLOOR_BY_WORDS)
         result = searching.search(
             query,
-            Selection(self.owner, self.now),
+            self.selection,
             self.stores,
             self.settings,
             top_k=_POOL,
-            threshold=self.settings.recall_floor,
+            threshold=floor,
             waits_for_model=False,
         )
         self.degraded = self.degraded or (result.notice if result.degraded else "")
@@ -129,8 +152,3 @@ def _named(text: str, names: Collection[str]) -> set[str]:
     """Which of some names stand in a text."""
     normalised = normalise(text)
     return {name for name in names if contains_phrase(normalised, normalise(name))}
-
-
-def _latest_first(hits: Sequence[Hit]) -> list[Hit]:
-    """What is said of a project in the order in which it gives way: the latest first."""
-    return sorted(hits, key=lambda hit: hit.memory.observed_at, reverse=True)

@@ -1,8 +1,10 @@
 """What all tests share: the real model, loaded once; a folder each; a clock to set; no network."""
 
 import os
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -151,6 +153,17 @@ def memory(open_memory: Opener) -> LocalMemory:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
+
+
+@pytest.fixture
+def mounted(home: Path) -> Iterator[bool]:
+    """Whether the folder to be is a disk of its own, of 24 MB; only the machine's administrator can have that."""
+    home.mkdir()
+    mount = [shutil.which("mount") or "false", "-t", "tmpfs", "-o", "size=24m", "memory-test", str(home)]
+    is_mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    yield is_mounted
+    if is_mounted:
+        subprocess.run(["umount", "--lazy", str(home)], check=True)
 
 
 @pytest.fixture

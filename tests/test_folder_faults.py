@@ -24,22 +24,12 @@ from mcp_memory.folder import LOCK_NAME, DataFolder
 from mcp_memory.memory import LocalMemory
 from tests.conftest import Clock, Opener
 from tests.ollama_server import OllamaServer, facts
+from tests.small_disk import no_space_left
 
 resource = pytest.importorskip("resource", reason="limits, accounts and signals as on Linux and macOS")
 
 NOBODY = 65534
 FullDisk = Callable[[], AbstractContextManager[None]]
-
-
-@pytest.fixture
-def mounted(home: Path) -> Iterator[bool]:
-    """Whether the folder to be is a disk of its own, of 24 MB; only the machine's administrator can have that."""
-    home.mkdir()
-    mount = [shutil.which("mount") or "false", "-t", "tmpfs", "-o", "size=24m", "memory-test", str(home)]
-    is_mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
-    yield is_mounted
-    if is_mounted:
-        subprocess.run(["umount", "--lazy", str(home)], check=True)
 
 
 @pytest.fixture(params=["the disk is full", "files cannot grow"])
@@ -61,18 +51,6 @@ def files_cannot_grow() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@contextlib.contextmanager
-def no_space_left(home: Path) -> Iterator[None]:
-    filler = home / "filler"
-    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
-        while file.write(b"x" * 4096):
-            pass
-    try:
-        yield
-    finally:
-        filler.unlink()
 
 
 def texts(memory: LocalMemory) -> list[str]:

@@ -182,3 +182,30 @@ def test_the_block_is_never_larger_than_its_budget_and_keeps_the_order(texts: li
     assert bool(block) is bool(told)
     # Every "</" of a text costs one more character than was counted.
     assert rough_tokens(block.replace("<\\/", "</")) <= max_tokens or not block
+
+
+def test_an_older_hit_gives_its_place_to_the_newest_about_its_matter(memory: LocalMemory) -> None:
+    old = "The weekly call with the customer Havbris takes place on Tuesdays at 10:00 Lisbon time."
+    new = "The weekly call with Havbris moved from Tuesday to Thursday 14:00 as of September."
+    remember(memory, old, at="2026-03-17")
+    remember(memory, new, at="2026-05-10")
+    block = recalled(memory, "write to the customer that Tuesdays at 10:00 Lisbon time is not possible this week")
+    assert new in block
+    assert old not in block
+
+
+def test_at_work_on_a_project_nothing_of_a_persons_family_opens_the_conversation(memory: LocalMemory) -> None:
+    remember(memory, MIGRATIONS)
+    remember(memory, "My daughter Clara is lactose intolerant.", kind="fact")
+    at_work = memory.remind(conversation="one", moment="startup", folder=WORK).text
+    assert MIGRATIONS in at_work
+    assert "Clara" not in at_work
+    assert "Clara" in memory.remind(conversation="two", moment="startup", folder="/home/ana").text
+
+
+def test_what_was_read_out_of_conversations_in_a_project_opens_the_next_one_there(memory: LocalMemory) -> None:
+    memory.add("The user wants branches named after tickets.", infer=False, metadata={"project": "larkspur"})
+    assert "named after tickets" in memory.remind(conversation="one", moment="startup", folder=WORK).text
+    assert (
+        "named after tickets" not in memory.remind(conversation="two", moment="startup", folder="/srv/x/harbour").text
+    )
