@@ -58,6 +58,9 @@ def _folder() -> Iterator[Check]:
         yield Check("data folder", f"{memory.folder}, memory of user {memory.user_id!r}{by}")
         if running and running.notice:
             yield Check("engine's settings", "differ from this terminal's", running.notice, is_optional=True)
+        if paused := memory.paused():
+            names = ", ".join(name or "every client" for name in paused)
+            yield Check("pause", f"paused for {names}", "to end it, run: mcp-memory resume", is_optional=True)
         try:
             yield from memory.examine()
         except McpMemoryError as exc:
