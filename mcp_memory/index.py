@@ -258,7 +258,10 @@ class UserIndex:
     # Reading
 
     def cosines(self, query: Floats) -> Floats:
-        """Cosine of a query vector and each row in [-1, 1], the best chunk counting; 0 without a vector."""
+        """Cosine of a query vector and each row in [-1, 1], the best chunk counting; 0 without a vector.
+
+        Several queries are columns, shape (dimension, k); so are then their cosines, shape (n_rows, k).
+        """
         n = len(self.ids)
         found: Floats = self._vectors[:n] @ query
         if len(self._extra_rows):

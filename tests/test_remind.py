@@ -194,6 +194,15 @@ def test_an_older_hit_gives_its_place_to_the_newest_about_its_matter(memory: Loc
     assert old not in block
 
 
+def test_look_alikes_about_different_matters_do_not_take_each_others_place(memory: LocalMemory) -> None:
+    remember(memory, "Ana's phone number is 0151 234567.", at="2026-03-01")
+    remember(memory, "Ben's phone number is 0170 998877.", at="2026-05-01")
+    assert "Ana's phone" in recalled(memory, "what is the phone number of Ana?")
+    for number in range(2040, 2050):
+        remember(memory, f"Invoice INV-{number} of the larkspur hosting was paid.", at=f"2026-04-{number - 2030}")
+    assert "INV-2041" in recalled(memory, "was the invoice INV-2041 of the hosting paid?")
+
+
 def test_at_work_on_a_project_nothing_of_a_persons_family_opens_the_conversation(memory: LocalMemory) -> None:
     remember(memory, MIGRATIONS)
     remember(memory, "My daughter Clara is lactose intolerant.", kind="fact")
