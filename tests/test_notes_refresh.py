@@ -118,12 +118,22 @@ def test_a_rating_that_moves_the_profile_reaches_the_file(memory: LocalMemory, t
 
 
 def test_a_summary_that_was_made_in_the_background_reaches_the_file(
-    open_memory: Opener, server: OllamaServer, tmp_path: Path
+    open_memory: Opener, server: OllamaServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_with(open_memory, server)
     notes = keep(memory, tmp_path / "AGENTS.md")
     server.script_aside("summary", {"summary": SUMMARY})
+    noted: list[bool] = []
+    note = memory._parts.notes.note_change
+
+    def note_and_look() -> None:
+        noted.append(bool(memory.profile().summary))
+        note()
+
+    # The refresh that the last statement asks for may come after the summary by chance.
+    monkeypatch.setattr(memory._parts.notes, "note_change", note_and_look)
     learn(memory, server, *PETS)
+    assert noted[-1]
     await_text(notes, has="by a language model")
 
 
