@@ -105,7 +105,7 @@ class Accompanying:
                 self._settings,
                 self._turn,
             )
-        self._parts.upkeep.after_write()
+        self._parts.after_change()
         self._parts.queue.start()
         return captured
 
@@ -125,7 +125,10 @@ class Accompanying:
             StorageError: nothing was written.
         """
         agent_id = inputs.agent_id_of(client) if client else ""
-        return conversations.resume(self._parts.stores.log, self._owner.user_id, agent_id)
+        is_ended = conversations.resume(self._parts.stores.log, self._owner.user_id, agent_id)
+        # What was learned meanwhile is not in the notes files.
+        self._parts.notes.note_change()
+        return is_ended
 
     def paused(self) -> dict[str, datetime]:
         """The paused clients and since when; '' stands for every client."""

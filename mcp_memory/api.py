@@ -22,7 +22,19 @@ from .errors import InvalidInputError, McpMemoryError, StorageError
 from .hook_records import Captured, CapturePoint, Reminder
 from .records import AddResult, DeleteResult, Fact, OnProgress, RateResult
 from .records import Memory as Record
-from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
+from .reports import (
+    BackupResult,
+    Check,
+    FactAudit,
+    History,
+    NotesFile,
+    Rebuilt,
+    Reembedded,
+    Undone,
+    Updated,
+    Verification,
+    WhyNot,
+)
 from .search_records import SearchResult, UserProfile
 from .settings import as_table
 from .turns import Turn
@@ -63,6 +75,9 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "refuse_if_paused": TypeAdapter(type(None)),
     "resume": TypeAdapter(bool),
     "paused": TypeAdapter(dict[str, datetime]),
+    "keep_notes": TypeAdapter(type(None)),
+    "forget_notes": TypeAdapter(bool),
+    "refresh_notes": TypeAdapter(list[NotesFile]),
     "verify": TypeAdapter(Verification),
     "rebuild": TypeAdapter(Rebuilt),
     "reembed": TypeAdapter(Reembedded),

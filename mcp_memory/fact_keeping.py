@@ -87,5 +87,5 @@ class FactKeeping:
             metadata={},
         )
         added = adding.add(episode, self._parts.stores, self._turn, by_hand=(claim,))
-        self._parts.upkeep.after_write()
+        self._parts.after_change()
         return added.result

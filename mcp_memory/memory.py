@@ -22,6 +22,7 @@ from .folder import DataFolder
 from .health import examine
 from .inputs import agent_id_of
 from .language_model import ModelUse
+from .notes_keeping import NotesKeeping
 from .parts import Parts
 from .paths import data_folder
 from .records import ABOUTS, KINDS, STATES, AddResult, DeleteResult, Episode, Message, OnProgress, Owner, RateResult
@@ -39,7 +40,7 @@ from .text import BASE_LANGUAGE
 from .turns import Turn
 
 
-class LocalMemory(Revising, FactKeeping, Accompanying):
+class LocalMemory(Revising, FactKeeping, Accompanying, NotesKeeping):
     """One user's memory in a data folder, as one client sees it.
 
     Open it with `LocalMemory.open`; it holds the folder until `close` or the end of a `with` block. Methods may
@@ -140,6 +141,7 @@ class LocalMemory(Revising, FactKeeping, Accompanying):
             self._parts.rewriter.prepare()
         # What waited when the last process ended.
         self._parts.queue.start()
+        self._parts.notes.note_change()
 
     def catch_up(self, on_progress: OnProgress = lambda _done, _total: None) -> None:
         """Bring the tables in line with the log now; the first search does the same. Never raises for them."""
@@ -191,7 +193,7 @@ class LocalMemory(Revising, FactKeeping, Accompanying):
             metadata=inputs.metadata_of(metadata),
         )
         added = adding.add(episode, self._parts.stores, self._turn)
-        self._parts.upkeep.after_write()
+        self._parts.after_change()
         return self._parts.distilled(added, self._settings.add_wait_s) if added.job_id else added.result
 
     def search(
@@ -249,7 +251,7 @@ class LocalMemory(Revising, FactKeeping, Accompanying):
         """
         with self._turn.served():
             result = forget.delete(memory_id, self._owner, self._parts.stores)
-        self._parts.upkeep.after_write()
+        self._parts.after_change()
         self._parts.queue.look_again()
         return result
 
@@ -261,7 +263,9 @@ class LocalMemory(Revising, FactKeeping, Accompanying):
             StorageError: nothing was written.
         """
         with self._turn.served():
-            return rating.rate(memory_id, self._owner, self._parts.stores, is_useful=useful)
+            rated = rating.rate(memory_id, self._owner, self._parts.stores, is_useful=useful)
+        self._parts.notes.note_change()
+        return rated
 
     def list(
         self,
@@ -288,7 +292,7 @@ class LocalMemory(Revising, FactKeeping, Accompanying):
 
     def examine(self) -> builtins.list[Check]:
         """What `doctor` finds of the open folder, part by part."""
-        return examine(self._parts.stores)
+        return [*examine(self._parts.stores), *self._parts.notes.examine(self.user_id)]
 
     def backup(self, target: str | Path) -> BackupResult:
         """Write a backup of the whole folder, all its users included, into a new file outside of it.

@@ -3,16 +3,21 @@
 import contextlib
 import os
 import secrets
+import shlex
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .disk import sync
-from .errors import ConflictError, InvalidInputError, StorageError
-from .notes_text import with_block, without_block
+from .errors import ConflictError, InvalidInputError, NotFoundError, StorageError
+from .notes_text import has_block, with_block, without_block
 
 _MAX_BYTES = 5_000_000
+
+
+class FileChangedError(ConflictError):
+    """Somebody wrote a file between reading and writing it; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,12 @@ class Edit:
         """Whether there is anything to write."""
         return self.before != self.after
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether the file, as far as it is there, and its folder may be written."""
+        is_file_writable = self.before is None or os.access(self.path, os.W_OK)
+        return is_file_writable and os.access(self.path.parent, os.W_OK)
+
 
 def plan_sync(file: str | Path, lines: Sequence[str]) -> Edit:
     """The file with these lines in its marked block. Nothing is written yet.
@@ -37,9 +48,27 @@ def plan_sync(file: str | Path, lines: Sequence[str]) -> Edit:
         ConflictError: its marks are broken.
         StorageError: it cannot be read.
     """
-    path = _place_of(file)
+    path = _checked_place(file)
     before = _read(path)
     return Edit(path, before, with_block(before, lines, is_rule=path.suffix == ".mdc"))
+
+
+def plan_update(file: str | Path, lines: Sequence[str]) -> Edit:
+    """The file with these lines in the block that it has; none is made. Nothing is written yet.
+
+    Raises:
+        NotFoundError: there is no such file.
+        ConflictError: there is no block in it, or its marks are broken.
+        InvalidInputError, StorageError: as `plan_sync` does.
+    """
+    path = _checked_place(file)
+    before = _read(path)
+    again = f"run: mcp-memory sync-notes {shlex.quote(str(path))}"
+    if before is None:
+        raise NotFoundError(f"{str(path)!r} has gone, and is kept no more", hint=f"to have it again, {again}")
+    if not has_block(before):
+        raise ConflictError(f"{str(path)!r} has no block of mcp-memory any more", hint=f"to have it again, {again}")
+    return Edit(path, before, with_block(before, lines))
 
 
 def plan_removal(file: str | Path) -> Edit:
@@ -48,7 +77,7 @@ def plan_removal(file: str | Path) -> Edit:
     Raises:
         InvalidInputError, ConflictError, StorageError: as `plan_sync` does.
     """
-    path = _place_of(file)
+    path = _checked_place(file)
     before = _read(path)
     return Edit(path, before, None if before is None else without_block(before))
 
@@ -57,7 +86,7 @@ def carry_out(edit: Edit) -> None:
     """Do what was planned, in one step; a file that is as it is to be is not touched.
 
     Raises:
-        ConflictError: the file has changed since; nothing was written.
+        FileChangedError: the file has changed since; nothing was written.
         StorageError: it cannot be written; it is as it was.
     """
     if not edit.is_change:
@@ -74,12 +103,20 @@ def carry_out(edit: Edit) -> None:
         ) from exc
 
 
-def _place_of(file: str | Path) -> Path:
-    path = Path(file).expanduser()
+def place_of(file: str | Path) -> Path:
+    """Where a file is, or would be: its absolute path, with links followed.
+
+    Raises:
+        InvalidInputError: its links lead in a circle, or its home is not known.
+    """
     try:
-        place = path.resolve()
+        return Path(file).expanduser().resolve()
     except (OSError, RuntimeError) as exc:
-        raise InvalidInputError(f"{str(path)!r} leads nowhere: {exc}", hint="name another file") from exc
+        raise InvalidInputError(f"{str(file)!r} leads nowhere: {exc}", hint="name another file") from exc
+
+
+def _checked_place(file: str | Path) -> Path:
+    place = place_of(file)
     if not place.parent.is_dir():
         raise InvalidInputError(f"there is no folder {str(place.parent)!r}", hint="make the folder first")
     return place
@@ -136,4 +173,4 @@ def _write(edit: Edit, text: str) -> None:
 
 def _see_unchanged(edit: Edit) -> None:
     if _read(edit.path) != edit.before:
-        raise ConflictError(f"{str(edit.path)!r} has changed meanwhile", hint="repeat the command")
+        raise FileChangedError(f"{str(edit.path)!r} has changed meanwhile", hint="repeat the command")

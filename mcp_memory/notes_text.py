@@ -63,6 +63,15 @@ def with_block(text: str | None, lines: Sequence[str], *, is_rule: bool = False)
     return text + line_end * n_added + _written(lines, str(n_added), line_end) + last
 
 
+def has_block(text: str) -> bool:
+    """Whether there is a block in a text.
+
+    Raises:
+        ConflictError: the marks are broken; the lines are named.
+    """
+    return _find(text) is not None
+
+
 def without_block(text: str) -> str | None:
     """The text as it was before there was a block in it, as it is where there is none; None: there was no file.
 

@@ -47,6 +47,12 @@ def profile_lines(profile: UserProfile, max_tokens: int, *, with_ids: bool = Fal
     return [line for line in dict.fromkeys([*summary, *facts, *statements]) if line in kept]
 
 
+def notes_lines(profile: UserProfile, max_tokens: int) -> list[str]:
+    """The profile as `profile_lines` tells it, for a file that is read without anybody asking."""
+    # The parts are without secrets; here what only a whole line shows.
+    return [redact(line) for line in profile_lines(profile, max_tokens)]
+
+
 def summary_told(profile: UserProfile) -> str:
     """The summary on one line, with when it was made."""
     made = f" of {profile.made_at.date().isoformat()}" if profile.made_at else ""

@@ -12,6 +12,7 @@ from .add import Added
 from .embedder import Embedder
 from .folder import DataFolder
 from .language_model import LanguageModel
+from .notes_refresh import NotesRefresh
 from .processor import require_lancedb
 from .queue import Queue
 from .receipts import noted
@@ -52,7 +53,8 @@ class Parts:
             self._release()
             raise
         self.upkeep = upkeep.Upkeep(self.stores)
-        self.queue = Queue(self.stores, self.model, self.upkeep.after_write)
+        self.notes = NotesRefresh(self.stores)
+        self.queue = Queue(self.stores, self.model, self.after_change)
         self.rewriter = (
             Rewriter(LanguageModel(settings, settings.rewrite_model), settings) if settings.rewrite_queries else None
         )
@@ -66,6 +68,11 @@ class Parts:
             recorded = recorded or "user"
             self.stores.log.set_meta(**{_USER_ID: recorded})
         return recorded
+
+    def after_change(self) -> None:
+        """Start what follows a change of what is remembered, without anybody waiting for it. Never raises."""
+        self.upkeep.after_write()
+        self.notes.note_change()
 
     def next_id(self, now: datetime) -> str:
         """A fresh id."""
@@ -103,6 +110,7 @@ class Parts:
             self.rewriter.close()
         self.queue.stop()
         self.upkeep.finish()
+        self.notes.stop()
         self.stores.close()
         self._release()
 

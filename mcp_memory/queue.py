@@ -37,9 +37,9 @@ _OF_FOLDER = (StorageError, ConflictError)
 class Queue:
     """The jobs of one folder and the thread that works them off."""
 
-    def __init__(self, stores: Stores, model: LanguageModel, after_write: Callable[[], None]) -> None:
+    def __init__(self, stores: Stores, model: LanguageModel, after_change: Callable[[], None]) -> None:
         self._stores = stores
-        self._after_write = after_write
+        self._after_change = after_change
         self._model = model
         self._changed = threading.Condition()
         self._outcomes: dict[str, tuple[Receipt, ...]] = {}
@@ -219,7 +219,7 @@ class Queue:
             self._put_off(job, type(exc).__name__)
         else:
             self._learned_of.add(job.user_id)
-            self._after_write()
+            self._after_change()
             self._note(job, receipts)
 
     def _wait_for_model(self, job: Job, exc: ModelUnavailableError) -> None:
@@ -255,6 +255,7 @@ class Queue:
         try:
             if self._not_before.get(user_id, now) <= now and profile.is_due(user_id, self._stores):
                 profile.refresh(user_id, self._model.name, self._stores, self._model.ask)
+                self._after_change()
         except (ModelUnavailableError, ModelOutputError) as exc:
             self._not_before[user_id] = now + BACK_OFF[-1]
             logger.info("the summary of the user stays as it was: %s", exc)
@@ -272,6 +273,7 @@ class Queue:
                     self._newly_put_off.add(job.id)
         else:
             receipts = self._keep_words(job, error)
+            self._after_change()
             with self._changed:
                 self._n_newly_given_up += 1
         self._note(job, receipts)

@@ -14,10 +14,23 @@ from .errors import StorageError
 from .hook_records import Captured, CapturePoint, Reminder, Said
 from .hook_records import Moment as At
 from .inputs import Moment
+from .notes import place_of
 from .paths import data_folder
 from .records import AddResult, DeleteResult, Fact, Message, OnProgress, RateResult
 from .records import Memory as Record
-from .reports import BackupResult, Check, FactAudit, History, Rebuilt, Reembedded, Undone, Updated, Verification, WhyNot
+from .reports import (
+    BackupResult,
+    Check,
+    FactAudit,
+    History,
+    NotesFile,
+    Rebuilt,
+    Reembedded,
+    Undone,
+    Updated,
+    Verification,
+    WhyNot,
+)
 from .search_records import Filters, SearchResult, UserProfile
 from .starter import connect_or_start
 
@@ -270,6 +283,20 @@ class RemoteMemory:
     def paused(self) -> dict[str, datetime]:
         """The paused clients and since when; see `Memory.paused`."""
         answer: dict[str, datetime] = self._ask("paused")
+        return answer
+
+    def keep_notes(self, file: str, max_tokens: int) -> None:
+        """Keep the block of a notes file up to date, relative to this process; see `LocalMemory.keep_notes`."""
+        self._ask("keep_notes", file=str(place_of(file)), max_tokens=max_tokens)
+
+    def forget_notes(self, file: str) -> bool:
+        """Keep a notes file no more; see `LocalMemory.forget_notes`."""
+        answer: bool = self._ask("forget_notes", file=str(place_of(file)))
+        return answer
+
+    def refresh_notes(self) -> builtins.list[NotesFile]:
+        """Bring the kept notes files up to date now; see `LocalMemory.refresh_notes`."""
+        answer: builtins.list[NotesFile] = self._ask("refresh_notes")
         return answer
 
     def stats(self) -> dict[str, int]:

@@ -100,6 +100,24 @@ class Check:
         return self.is_optional or not self.advice
 
 
+NotesOutcome = Literal["written", "unchanged", "stale", "busy", "gone", "trouble"]
+
+
+@dataclass(frozen=True, slots=True)
+class NotesFile:
+    """A notes file that is kept up to date: most tokens of memories in it, what became of it, and what is wrong.
+
+    `stale` is out of date, `busy` was being edited, `gone` is not there any more. `trouble` and `advice` are '' where
+    all is well.
+    """
+
+    path: str
+    max_tokens: int
+    outcome: NotesOutcome
+    trouble: str = ""
+    advice: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class UndoneRow:
     """A memory that an undo touched: its text and state now, and the text and state that it had before the undo."""

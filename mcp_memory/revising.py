@@ -136,6 +136,6 @@ class Revising:
         )
 
     def _after_change(self) -> None:
-        self._parts.upkeep.after_write()
+        self._parts.after_change()
         # A job may have been cancelled.
         self._parts.queue.look_again()

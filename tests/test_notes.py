@@ -197,3 +197,105 @@ def test_a_write_that_fails_leaves_the_file_and_nothing_else(tmp_path: Path, mon
     assert notes.read_text(encoding="utf-8") == "Mine\n"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     assert not plan_removal(notes).is_change
+
+
+def listed(*options: str, exit_code: int = 0) -> str:
+    result = run("sync-notes", *options)
+    assert result.exit_code == exit_code, result.output
+    return result.stdout
+
+
+def test_a_written_file_is_kept_and_follows_what_is_added_by_itself(tmp_path: Path) -> None:
+    notes = tmp_path / "AGENTS.md"
+    sync(notes)
+    run("add", "I keep bees", "--kind", "fact")
+    assert "I keep bees" in notes.read_text(encoding="utf-8")
+    assert f"{notes}: unchanged" in listed()
+    notes.write_text(notes.read_text(encoding="utf-8").replace("bees", "wasps"), encoding="utf-8")
+    assert f"{notes}: written" in listed()
+    assert "I keep bees" in notes.read_text(encoding="utf-8")
+    told: Any = json.loads(listed("--json"))
+    file = {"path": str(notes), "max_tokens": 800, "outcome": "unchanged", "trouble": "", "advice": ""}
+    assert told == [file]
+
+
+def test_a_file_written_once_is_not_kept_and_nor_is_one_that_was_refused(tmp_path: Path) -> None:
+    once, broken = tmp_path / "once.md", tmp_path / "broken.md"
+    assert "made" in sync(once, "--once").stdout
+    broken.write_text("<!-- mcp-memory:begin -->\n", encoding="utf-8")
+    refused(broken)
+    sync(tmp_path / "dry.md", "--dry-run")
+    assert "no notes file is kept" in listed()
+    assert json.loads(listed("--json")) == []
+    before = once.read_bytes()
+    run("add", "I keep bees", "--kind", "fact")
+    assert once.read_bytes() == before
+
+
+def test_a_relative_path_and_a_link_are_kept_as_the_file_that_they_lead_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link.md").symlink_to("AGENTS.md")
+    monkeypatch.chdir(tmp_path)
+    sync(Path("AGENTS.md"))
+    sync(Path("link.md"))
+    monkeypatch.chdir("/")
+    assert listed() == f"{tmp_path / 'AGENTS.md'}: unchanged\n"
+    sync(tmp_path / "link.md", "--remove")
+    assert "no notes file is kept" in listed()
+    assert not (tmp_path / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize("content", [b"no\0text", b"<!-- mcp-memory:end -->\n"])
+def test_a_file_out_of_which_no_block_can_be_taken_is_kept_no_more_all_the_same(tmp_path: Path, content: bytes) -> None:
+    notes = tmp_path / "AGENTS.md"
+    sync(notes)
+    notes.write_bytes(content)
+    assert f"{notes}: trouble" in listed(exit_code=1)
+    assert f"mcp-memory sync-notes --remove {notes}" in listed(exit_code=1)
+    refused(notes, "--remove")
+    assert "no notes file is kept" in listed()
+    assert notes.read_bytes() == content
+
+
+def test_a_folder_that_has_gone_is_told_of_until_the_file_is_given_up(tmp_path: Path) -> None:
+    notes = tmp_path / "disk" / "AGENTS.md"
+    notes.parent.mkdir()
+    sync(notes)
+    away = notes.parent.rename(tmp_path / "unplugged")
+    assert "there is no folder" in listed(exit_code=1)
+    run("add", "I keep bees", "--kind", "fact")
+    assert not notes.parent.exists()
+    away.rename(notes.parent)
+    assert f"{notes}: written" in listed()
+    notes.parent.rename(away)
+    refused(notes, "--remove")
+    assert "no notes file is kept" in listed()
+
+
+def test_a_deleted_file_is_made_again_only_when_it_is_named(tmp_path: Path) -> None:
+    notes = tmp_path / "AGENTS.md"
+    sync(notes)
+    notes.unlink()
+    assert f"{notes}: gone" in listed(exit_code=1)
+    assert not notes.exists()
+    assert "no notes file is kept" in listed()
+    assert f"{notes}: made" in sync(notes).stdout
+    assert f"{notes}: unchanged" in listed()
+
+
+def test_json_says_what_became_of_one_file(tmp_path: Path) -> None:
+    notes = tmp_path / "AGENTS.md"
+    assert json.loads(sync(notes, "--json").stdout) == {"path": str(notes), "outcome": "made", "kept": True}
+    assert json.loads(sync(notes, "--once", "--json").stdout)["outcome"] == "nothing to change"
+    assert json.loads(sync(notes, "--remove", "--json").stdout) == {
+        "path": str(notes),
+        "outcome": "removed",
+        "kept": False,
+    }
+
+
+@pytest.mark.parametrize("option", ["--remove", "--once", "--dry-run"])
+def test_what_is_for_one_file_wants_its_name(option: str) -> None:
+    result = run("sync-notes", option)
+    assert (result.exit_code, "no file is named" in result.stderr) == (1, True)
