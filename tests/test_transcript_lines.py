@@ -184,7 +184,8 @@ def test_no_line_of_whatever_form_is_too_odd_to_be_read(kind: str, rest: dict[st
 
 @given(st.lists(st.sampled_from(["u", "a", "t"]), max_size=12), st.integers(0, 12), st.booleans())
 def test_reading_in_two_parts_at_a_users_message_hears_the_same(kinds: list[str], cut: int, is_codex: bool) -> None:
-    entries, users = [], [0]
+    entries: list[dict[str, Any]] = []
+    users = [0]
     for number, kind in enumerate(kinds):
         if kind == "u":
             users.append(len(entries))
