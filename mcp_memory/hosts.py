@@ -118,8 +118,9 @@ HOSTS: dict[str, Host] = {
             "Gemini CLI",
             ("gemini",),
             hooks=_GEMINI_HOOKS,
-            afterwards="New sessions of Gemini CLI recall before each prompt and capture after each turn by themselves, "
-            "and have the tools in folders that it was told to trust.\nTo see that it is connected, run: gemini mcp list",
+            afterwards="New sessions of Gemini CLI recall before each prompt and capture after each turn by "
+            "themselves, and have the tools in folders that it was told to trust.\n"
+            "To see that it is connected, run: gemini mcp list",
         ),
         Host(
             "pi",

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 # Most of a long transcript is something else, and need not be read.
-_MARKS = (b'"user"', b'"assistant"', b'"response_item"', b'"gemini"')
+_MARKS = (b'"user"', b'"assistant"', b'"response_item"', b'"compacted"', b'"gemini"')
 # What Claude Code writes for itself: a notice, a helper's work, a summary, an error.
 _NOTICES = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")
-# So begins what Codex says in the user's name, which its older programs mark by nothing else.
+# So begins what Codex, and at last Gemini CLI, say in the user's name; not all of their programs mark it otherwise.
 _IN_THE_USERS_NAME = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<skill>",
     "<user_shell_command>", "<turn_aborted>", "<subagent_notification>",
+    "System: Potential loop detected.",
 )  # fmt: skip
+_NUDGES = ("Please continue.", "System: Please continue.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,8 @@ class Entry:
     """What a line tells: a text of one side, calls of tools before it, or what calls returned.
 
     `role` is `user` or `assistant`, `at` ISO 8601 or ''. `calls` are (id, name of the tool), `results` (id, what came
-    back as JSON). An entry that a host writes again with more in it has the same `key`; '' where it never does.
+    back as JSON). An entry that a host writes again with more in it has the same `key`; '' where it never does. In
+    `summary` stands, among other words, what the assistant said before for the host alone.
     """
 
     role: str
@@ -33,13 +36,14 @@ class Entry:
     key: str = ""
     calls: tuple[tuple[str, str], ...] = ()
     results: tuple[tuple[str, str], ...] = ()
+    summary: str = ""
 
 
 def entry_of(line: bytes) -> Entry | None:
     """The entry of a line; None for one that is no part of a conversation, or no JSON.
 
     >>> entry_of(b'{"type": "user", "message": {"content": "I moved."}}')
-    Entry(role='user', text='I moved.', at='', key='', calls=(), results=())
+    Entry(role='user', text='I moved.', at='', key='', calls=(), results=(), summary='')
     """
     if not any(mark in line for mark in _MARKS):
         return None
@@ -54,6 +58,8 @@ def entry_of(line: bytes) -> Entry | None:
         return _of_claude(kind, entry, message, at)
     if kind == "response_item" and isinstance(payload := entry.get("payload"), dict):
         return _of_codex(payload, at)
+    if kind == "compacted" and isinstance(payload := entry.get("payload"), dict):
+        return Entry("assistant", summary=str(payload.get("message") or ""))
     if kind in ("user", "gemini") and "content" in entry:
         return _of_gemini(kind, entry, at)
     return None
@@ -90,7 +96,7 @@ def _of_codex(payload: dict[str, Any], at: str) -> Entry | None:
         return None
     if role == "user":
         blocks = [block for block, by in zip(blocks, _sources(payload, len(blocks)), strict=True) if by == "user"]
-        blocks = [block for block in blocks if not str(block.get("text")).lstrip().startswith(_IN_THE_USERS_NAME)]
+        blocks = _by_the_user(blocks)
     elif payload.get("phase") == "commentary":
         # It tells of the work.
         return None
@@ -108,13 +114,15 @@ def _sources(payload: dict[str, Any], n_blocks: int) -> list[str]:
 
 
 def _of_gemini(kind: str, entry: dict[str, Any], at: str) -> Entry:
-    # What the user typed, where it was filled up with files for the model.
-    content = entry.get("displayContent") or entry.get("content")
+    said = [block for block in _blocks(entry.get("content")) if not block.get("thought")]
+    if kind == "user" and (said := _by_the_user(said)):
+        # What they typed, where it was filled up with files for the model.
+        said = _blocks(entry.get("displayContent")) or said
     calls = _blocks(entry.get("toolCalls"))
     return Entry(
         "user" if kind == "user" else "assistant",
         # What is said in the same breath as a call is said before it.
-        "" if calls else _text(_blocks(content)),
+        "" if calls else _text(said),
         at,
         str(entry.get("id") or ""),
         calls=tuple((str(call.get("id")), str(call.get("name"))) for call in calls),
@@ -126,6 +134,11 @@ def _blocks(content: object) -> list[dict[str, Any]]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _by_the_user(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    said = ((block, str(block.get("text")).strip()) for block in blocks)
+    return [block for block, text in said if text not in _NUDGES and not text.startswith(_IN_THE_USERS_NAME)]
 
 
 def _text(blocks: Iterable[dict[str, Any]]) -> str:

@@ -68,6 +68,8 @@ def hear(lines: Iterable[bytes], start: int = 0) -> Heard:
         for identifier, result in entry.results:
             if identifier in own_calls:
                 heard.served += [each for each in _ID.findall(result) if each not in heard.served]
+        if entry.summary:
+            answer = {key: spoken for key, spoken in answer.items() if spoken.content not in entry.summary}
         said = without_host(entry.text)
         if not said:
             continue

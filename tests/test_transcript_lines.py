@@ -93,6 +93,15 @@ def test_what_codex_or_the_memory_says_for_itself_is_not_heard(entry: Any) -> No
     assert heard(entry) == []
 
 
+def test_the_summary_that_codex_has_its_model_write_is_no_answer() -> None:
+    summary = "The user keeps three hives."
+    compacted = {"timestamp": AT, "type": "compacted", "payload": {"message": f"This is what was done:\n{summary}"}}
+    turn = [message("user", "I keep three hives."), message("assistant", "Good.")]
+    later = [message("user", "And mead?"), message("assistant", "It keeps.")]
+    assert heard(*turn, message("assistant", summary), compacted, *later) == heard(*turn, *later)
+    assert heard(*turn, {"type": "compacted", "payload": {"message": ""}}, *later) == heard(*turn, *later)
+
+
 def test_of_a_message_with_parts_by_codex_those_of_the_user_are_heard() -> None:
     said = message("user", "It is Monday.", "I moved to Lisbon.", by=("harness", "user"))
     assert heard(said) == [("user", "I moved to Lisbon.")]
@@ -130,10 +139,12 @@ def test_in_gemini_both_sides_are_heard_and_of_a_turn_with_tools_what_comes_afte
     [
         {"$set": {"messages": [typed("<session_context>\nIt is Monday.\n</session_context>")]}},
         typed("<session_context>\nIt is Monday.\n</session_context>"),
+        typed("Please continue.", displayContent=[{"text": "what was said before"}]),
         {"id": "i", "type": "info", "content": "The user is told."},
         {"id": "e", "type": "error", "content": 'no "user"'},
         replied("", "g1", thoughts=[{"subject": "the user"}]),
         {"id": "g", "type": "gemini", "content": None},
+        {"id": "g", "type": "gemini", "content": [{"text": "Binary content received.", "thought": True}]},
     ],
 )
 def test_what_gemini_writes_for_itself_is_not_heard(entry: Any) -> None:
@@ -172,7 +183,7 @@ anything = st.recursive(
 )
 
 
-@given(st.sampled_from(["user", "assistant", "gemini", "response_item"]), st.dictionaries(
+@given(st.sampled_from(["user", "assistant", "gemini", "response_item", "compacted"]), st.dictionaries(
     st.sampled_from(["payload", "message", "content", "toolCalls", "displayContent", "timestamp", "id"]), anything
 ))  # fmt: skip
 def test_no_line_of_whatever_form_is_too_odd_to_be_read(kind: str, rest: dict[str, Any]) -> None:
