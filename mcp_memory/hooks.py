@@ -32,6 +32,8 @@ _STARTING = "the engine was not running and is being started; "
 _PROMPT_EVENTS = ("UserPromptSubmit", "BeforeAgent")
 _STARTS = ("startup", "resume", "clear", "compact")
 _END = "SessionEnd"
+# What Gemini CLI passes for an answer without words.
+_NO_ANSWER = "[no response text]"
 
 
 class _TroubleError(Exception):
@@ -128,7 +130,7 @@ def _recall(client: str, event: dict[str, Any]) -> str:
         begin(home)
         raise _TroubleError(f"{_STARTING}nothing was recalled this time")
     given = {
-        "prompt": _text(event, "prompt") if moment == "prompt" else "",
+        "prompt": transcripts.without_host(_text(event, "prompt")) if moment == "prompt" else "",
         "conversation": _text(event, "session_id"),
         "moment": moment,
         "folder": _text(event, "cwd"),
@@ -153,28 +155,35 @@ def _capture(client: str, event: dict[str, Any], is_patient: bool) -> str:
     if line is None:
         _hand_over(event)
         raise _TroubleError(f"{_STARTING}what was said is captured when it runs")
-    point = _asked(line, "capture_point", {"conversation": conversation, "folder": folder})
-    is_end = _text(event, "hook_event_name") == _END
-    if point["when"] == "off" or (point["when"] == "conversation" and not is_end):
-        return ""
     where = {"conversation": conversation, "folder": folder}
+    point = _asked(line, "capture_point", where)
+    is_end = _text(event, "hook_event_name") == _END
+    path = _transcript(event)
+    turn = _turn(event) if path is None else []
+    # Where nothing will tell of the whole conversation at its end, a turn is taken in though that is set.
+    if point["when"] == "off" or (point["when"] == "conversation" and not is_end and not turn):
+        return ""
     if isinstance(messages := event.get("messages"), list):
         # At its end a host passes the whole conversation, turn by turn it has been taken in before.
-        if is_end == (point["when"] == "turn"):
-            return ""
-        _asked(line, "capture", {**where, "said": _passed(messages), "served": _served(event)})
-        return ""
-    path = Path(_text(event, "transcript_path"))
-    # Some hosts run hooks for what was no conversation, and name a transcript that does not exist.
-    if not _text(event, "transcript_path") or not path.is_file():
-        return ""
-    start = int(point["offset"])
+        if is_end != (point["when"] == "turn"):
+            _asked(line, "capture", {**where, "said": _passed(messages), "served": _served(event)})
+    elif turn:
+        _asked(line, "capture", {**where, "said": turn})
+    elif path:
+        _take_in(path, int(point["offset"]), event, line, where, is_patient)
+    return ""
+
+
+def _take_in(
+    path: Path, start: int, event: dict[str, Any], line: Line, where: dict[str, Any], is_patient: bool
+) -> None:
+    """Give the engine what a transcript says from an offset on, or leave that to a process that has the time."""
     size = path.stat().st_size
     # One that has become shorter was written anew.
     start = start if start <= size else 0
     if size - start > _READ_AT_ONCE_BYTES and not is_patient:
         _hand_over(event)
-        return ""
+        return
     for _ in range(_TRIES):
         with path.open("rb") as transcript:
             transcript.seek(start)
@@ -183,7 +192,25 @@ def _capture(client: str, event: dict[str, Any], is_patient: bool) -> str:
             break
         # Another hook of the conversation was quicker.
         start = int(_asked(line, "capture_point", where)["offset"])
-    return ""
+
+
+def _transcript(event: dict[str, Any]) -> Path | None:
+    """The transcript that a host names.
+
+    Some hosts run hooks for what was no conversation, and name one that does not exist. Gemini CLI has older ones that
+    are no JSON lines.
+    """
+    path = Path(_text(event, "transcript_path"))
+    return path if path.suffix == ".jsonl" and path.is_file() else None
+
+
+def _turn(event: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a turn that Gemini CLI passes after it; [] where it passes none."""
+    if "prompt_response" not in event:
+        return []
+    answer = _text(event, "prompt_response")
+    sides = (("user", _text(event, "prompt")), ("assistant", "" if answer == _NO_ANSWER else answer))
+    return _passed([{"role": role, "content": said, "timestamp": _text(event, "timestamp")} for role, said in sides])
 
 
 def _passed(messages: list[Any]) -> list[dict[str, Any]]:

@@ -59,10 +59,15 @@ _CLAUDE_HOOKS = (
     Hook("Stop", "capture", 10),
     Hook("SessionEnd", "capture", 10),
 )
-# Of these two nothing is captured yet: their transcripts are written otherwise, and nobody reads them.
-_CODEX_HOOKS = _CLAUDE_HOOKS[:2]
+# It lets what ends a session take three seconds, and complains of more each time that it starts.
+_CODEX_HOOKS = (*_CLAUDE_HOOKS[:3], Hook("SessionEnd", "capture", 3))
 # In milliseconds.
-_GEMINI_HOOKS = (Hook("SessionStart", "recall", 10_000), Hook("BeforeAgent", "recall", 10_000))
+_GEMINI_HOOKS = (
+    Hook("SessionStart", "recall", 10_000),
+    Hook("BeforeAgent", "recall", 10_000),
+    Hook("AfterAgent", "capture", 10_000),
+    Hook("SessionEnd", "capture", 10_000),
+)
 
 HOSTS: dict[str, Host] = {
     host.name: host
@@ -105,15 +110,17 @@ HOSTS: dict[str, Host] = {
             is_toml=True,
             hooks=_CODEX_HOOKS,
             afterwards="New sessions of Codex have the tools; to see the entry, run: codex mcp list\n"
-            "They recall before each prompt once you have trusted the hooks: start codex, enter /hooks, approve them.",
+            "They recall before each prompt and capture after each turn once you have trusted the hooks: start codex, "
+            "enter /hooks, approve them.",
         ),
         Host(
             "gemini",
             "Gemini CLI",
             ("gemini",),
             hooks=_GEMINI_HOOKS,
-            afterwards="New sessions of Gemini CLI recall before each prompt by themselves, and have the tools in "
-            "folders that it was told to trust.\nTo see that it is connected, run: gemini mcp list",
+            afterwards="New sessions of Gemini CLI recall before each prompt and capture after each turn by "
+            "themselves, and have the tools in folders that it was told to trust.\n"
+            "To see that it is connected, run: gemini mcp list",
         ),
         Host(
             "pi",

@@ -1,4 +1,4 @@
-"""The real Claude Code and the real Pi as processes, each with a home of its own and a scripted model on loopback.
+"""The real hosts as processes, each with a home of its own and a scripted model on loopback.
 
 `TEST_HOSTS` names the `node_modules/.bin` folder that `tests/hosts/package.json` was installed to; without it their
 tests are skipped.
@@ -22,13 +22,14 @@ import pytest
 
 from mcp_memory.paths import NAME, cache_folder
 from tests.engines import is_running, kill, wait_until
-from tests.scripted_models import CompletionsModel, MessagesModel
+from tests.scripted_models import CompletionsModel, GeminiModel, MessagesModel, ResponsesModel
 
 VARIABLE = "TEST_HOSTS"
 CLAUDE = "@anthropic-ai/claude-code"
 # Pi under the name that it has now, and as it was before it spoke MCP.
 PI, OLD_PI = "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"
 ADAPTER = "pi-mcp-adapter"
+CODEX, GEMINI = "@openai/codex", "@google/gemini-cli"
 # A turn takes about five seconds; reached only by a test that fails.
 _PATIENCE_S = 120.0
 # Nothing listens there: what a host would ask of the internet fails at once.
@@ -161,9 +162,10 @@ class Machine:
         """All memories, the oldest first."""
         return list(reversed(self.memory_command("list")["memories"]))
 
-    def await_engine(self) -> None:
+    def await_engine(self, **environment: str) -> None:
         """Have the engine run and answer, as it does from the first conversation on."""
-        self.run(*COMMAND, "hook", "recall", "terminal", given='{"hook_event_name": "SessionStart"}')
+        start = '{"hook_event_name": "SessionStart"}'
+        self.run(*COMMAND, "hook", "recall", "terminal", given=start, **environment)
         wait_until(lambda: self.run(*COMMAND, "engine", "status").code == 0)
 
     def await_hooks(self) -> None:
@@ -235,6 +237,30 @@ class Machine:
         self.write(".pi/agent/models.json", {"providers": {"scripted": provider}})
         named = ("--provider", "scripted", "--model", "scripted")
         ran = self.pi("-p", prompt, *named, *more, package=package, **environment)
+        assert ran.code == 0, ran
+        return ran
+
+    def install(self, host: str) -> None:
+        """Set a host up as its user would."""
+        ran = self.run(*COMMAND, "install", host, "--no-check")
+        assert ran.code == 0, ran
+
+    def ask_codex(self, prompt: str, model: ResponsesModel, *, trusts_hooks: bool = True) -> Ran:
+        """One turn of `codex exec` against a model, in which every tool may be called."""
+        provider = f'{{name = "scripted", base_url = "{model.url}/v1", wire_api = "responses"}}'
+        named = ("-c", f"model_providers.scripted={provider}", "-c", 'model_provider="scripted"', "-m", "scripted")
+        trusted = ("--dangerously-bypass-hook-trust",) if trusts_hooks else ()
+        allowed = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
+        program = modules() / CODEX / "bin" / "codex.js"
+        ran = self.run("node", program, "exec", *named, *allowed, *trusted, prompt)
+        assert ran.code == 0, ran
+        return ran
+
+    def ask_gemini(self, prompt: str, model: GeminiModel) -> Ran:
+        """One turn of `gemini -p` against a model, in which every tool may be called."""
+        endpoint = {"GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "any", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+        program = modules() / GEMINI / "bundle" / "gemini.js"
+        ran = self.run("node", program, "-p", prompt, "-m", "gemini-2.5-flash", "--yolo", **endpoint)
         assert ran.code == 0, ran
         return ran
 

@@ -1,6 +1,7 @@
 """Language models that say what a script tells them, as servers on loopback that the real hosts speak to.
 
-One speaks Anthropic's Messages (Claude Code), the other OpenAI's chat completions (Pi), both as server-sent events.
+They speak Anthropic's Messages (Claude Code), OpenAI's chat completions (Pi) and responses (Codex), and Google's
+generateContent (Gemini CLI), all as server-sent events.
 Every request is kept. A request that is no turn of the conversation (a title, a topic) is answered without the script.
 """
 
@@ -39,7 +40,7 @@ Event = tuple[str, Any]
 class ScriptedModel:
     """A server on a free port of this machine that answers while its context is open."""
 
-    # Where the host posts its turns, without a query.
+    # The end of where the host posts its turns, without a query.
     path = ""
 
     def __init__(self, *turns: Turn) -> None:
@@ -51,7 +52,7 @@ class ScriptedModel:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or "{}")
-                if self.path.split("?")[0] != model.path:
+                if not self.path.split("?")[0].endswith(model.path):
                     self.send_error(404)
                     return
                 self.send_response(200)
@@ -165,3 +166,52 @@ class CompletionsModel(ScriptedModel):
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
         yield "", base | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
         yield "", "[DONE]"
+
+
+class ResponsesModel(ScriptedModel):
+    """Speaks OpenAI's responses. A tool of an MCP server is called as `mcp__server__tool`."""
+
+    path = "/v1/responses"
+
+    def events(self, turn: Turn, number: int, model: str) -> Iterator[Event]:
+        response: dict[str, Any] = {"id": f"resp_{number}", "object": "response", "model": model, "output": []}
+        yield _named({"type": "response.created", "response": response | {"status": "in_progress"}})
+        items = list(_items(turn, number))
+        for index, item in enumerate(items):
+            yield _named({"type": "response.output_item.added", "output_index": index, "item": item})
+            yield _named({"type": "response.output_item.done", "output_index": index, "item": item})
+        usage = {
+            "input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5,
+            "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 15,
+        }  # fmt: skip
+        done = response | {"status": "completed", "output": items, "usage": usage}
+        yield _named({"type": "response.completed", "response": done})
+
+
+def _items(turn: Turn, number: int) -> Iterator[dict[str, Any]]:
+    if text := turn.saying if isinstance(turn, Call) else turn.text:
+        content = [{"type": "output_text", "text": text, "annotations": []}]
+        yield {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": content}
+    if isinstance(turn, Call):
+        namespace, _, name = turn.tool.rpartition("__")
+        yield {
+            "type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": name,
+            "arguments": json.dumps(turn.arguments), **({"namespace": namespace} if namespace else {}),
+        }  # fmt: skip
+
+
+class GeminiModel(ScriptedModel):
+    """Speaks Google's generateContent."""
+
+    path = ":streamGenerateContent"
+
+    def events(self, turn: Turn, number: int, model: str) -> Iterator[Event]:
+        parts: list[dict[str, Any]] = []
+        if text := turn.saying if isinstance(turn, Call) else turn.text:
+            parts.append({"text": text})
+        if isinstance(turn, Call):
+            parts.append({"functionCall": {"name": turn.tool, "args": dict(turn.arguments)}})
+        said = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+        usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
+        told = {"candidates": [said], "usageMetadata": usage, "modelVersion": model, "responseId": f"resp_{number}"}
+        yield "", told

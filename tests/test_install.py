@@ -203,22 +203,49 @@ def test_hooks_run_with_the_memory_that_the_entry_has(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("host", "file"), [("codex", ".codex/hooks.json"), ("gemini", ".gemini/settings.json")])
-def test_other_hosts_with_hooks_recall_with_each_prompt(host: str, file: str, around: Surroundings) -> None:
+@pytest.mark.parametrize(
+    ("host", "file", "turn"),
+    [
+        ("codex", ".codex/hooks.json", ("UserPromptSubmit", "Stop")),
+        ("gemini", ".gemini/settings.json", ("BeforeAgent", "AfterAgent")),
+    ],
+)
+def test_other_hosts_with_hooks_recall_with_each_prompt_and_capture_after_each_turn(
+    host: str, file: str, turn: tuple[str, str], around: Surroundings
+) -> None:
     path = around.home / file
     path.parent.mkdir()
     before = '{"hooks": {"Stop": [], "BeforeAgent": [{"hooks": [{"type": "command", "command": "say"}]}]}, "x": 1}'
     path.write_text(before)
     set_up(host, around)
     hooks = json.loads(path.read_text())["hooks"]
-    last = hooks["UserPromptSubmit" if host == "codex" else "BeforeAgent"][-1]["hooks"][0]
-    assert last["command"] == f"{PROGRAM[0]} hook recall {host}"
-    # Seconds or milliseconds, as the host has it.
-    assert last["timeout"] == (10 if host == "codex" else 10_000)
+    for event, what in (
+        ("SessionStart", "recall"),
+        (turn[0], "recall"),
+        (turn[1], "capture"),
+        ("SessionEnd", "capture"),
+    ):
+        last = hooks[event][-1]["hooks"][0]
+        assert last["command"] == f"{PROGRAM[0]} hook {what} {host}"
+        # Seconds or milliseconds, as the host has it; of the last Codex complains where it is longer than three.
+        n_seconds = 3 if (host, event) == ("codex", "SessionEnd") else 10
+        assert last["timeout"] == n_seconds * (1 if host == "codex" else 1000)
     assert hooks["BeforeAgent"][0]["hooks"][0]["command"] == "say"
     assert set_up(host, around) == []
     clear(host, around)
     assert path.read_text() == before
+
+
+def test_installing_trusts_nothing_in_the_name_of_a_user_and_leaves_what_they_trusted(around: Surroundings) -> None:
+    set_up("codex", around)
+    config = around.home / ".codex" / "config.toml"
+    assert "trust" not in config.read_text()
+    # So Codex notes that hooks were reviewed.
+    state = f'\n[hooks.state."{around.home}/.codex/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:0"\n'
+    config.write_text(config.read_text() + state)
+    assert set_up("codex", around) == []
+    clear("codex", around)
+    assert config.read_text().strip() == state.strip()
 
 
 def test_doubled_hooks_become_one(around: Surroundings) -> None:
