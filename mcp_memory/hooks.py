@@ -29,6 +29,8 @@ _READ_AT_ONCE_BYTES = 2_000_000
 _MESSAGES_AT_A_TIME = 200
 _TRIES = 3
 _STARTING = "the engine was not running and is being started; "
+# What a host has passed, until it is captured.
+_to_capture: list[dict[str, Any]] = []
 _PROMPT_EVENTS = ("UserPromptSubmit", "BeforeAgent")
 _STARTS = ("startup", "resume", "clear", "compact")
 _END = "SessionEnd"
@@ -62,8 +64,19 @@ def run() -> None:
 
 
 def _give_up(ending: threading.Lock) -> None:
-    if ending.acquire(blocking=False):
-        _end("", f"no answer within {DEADLINE_S:g} s; what was not done now is done the next time")
+    if not ending.acquire(blocking=False):
+        return
+    told = f"no answer within {DEADLINE_S:g} s; "
+    try:
+        if _to_capture and _PATIENTLY not in sys.argv:
+            # Some hosts pass a turn once; what the engine has taken in meanwhile it knows.
+            _hand_over(_to_capture[0])
+            told += "what was said is captured by a process of its own"
+        else:
+            told += "what was not done now is done the next time"
+    except OSError as exc:
+        told += f"what was said is captured the next time ({exc})"
+    _end("", told)
 
 
 def _end(said: str, trouble: str) -> None:
@@ -150,6 +163,7 @@ def _capture(client: str, event: dict[str, Any], is_patient: bool) -> str:
     conversation, folder = _text(event, "session_id"), _text(event, "cwd")
     if not conversation:
         raise _TroubleError("the host passed no session_id; nothing was captured")
+    _to_capture.append(event)
     home = data_folder()
     line = connect_or_start(home, "api", name=client) if is_patient else connect(home, "api", name=client)
     if line is None:

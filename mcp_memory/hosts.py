@@ -26,7 +26,8 @@ class Host:
     """A program that starts MCP servers.
 
     `key` names its table of servers, `transport` what an entry says of how it is spoken to ('' where it says nothing).
-    `hooks` are what runs upon its events. `afterwards` tells people what happens by itself and what to do next.
+    `hooks` are what runs upon its events; `is_renamed` says that it gives another name over MCP than ours. `afterwards`
+    tells people what happens by itself and what to do next.
     """
 
     name: HostName
@@ -36,6 +37,7 @@ class Host:
     is_toml: bool = False
     transport: str = ""
     hooks: tuple[Hook, ...] = ()
+    is_renamed: bool = False
     afterwards: str = ""
 
 
@@ -109,6 +111,7 @@ HOSTS: dict[str, Host] = {
             key="mcp_servers",
             is_toml=True,
             hooks=_CODEX_HOOKS,
+            is_renamed=True,
             afterwards="New sessions of Codex have the tools; to see the entry, run: codex mcp list\n"
             "They recall before each prompt and capture after each turn once you have trusted the hooks: start codex, "
             "enter /hooks, approve them.",
@@ -118,6 +121,7 @@ HOSTS: dict[str, Host] = {
             "Gemini CLI",
             ("gemini",),
             hooks=_GEMINI_HOOKS,
+            is_renamed=True,
             afterwards="New sessions of Gemini CLI recall before each prompt and capture after each turn by "
             "themselves, and have the tools in folders that it was told to trust.\n"
             "To see that it is connected, run: gemini mcp list",
@@ -126,6 +130,7 @@ HOSTS: dict[str, Host] = {
             "pi",
             "Pi",
             ("pi",),
+            is_renamed=True,
             afterwards="New sessions of Pi recall before each prompt and capture after each turn by themselves, and "
             "have the tools.",
         ),

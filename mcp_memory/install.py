@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from . import config_file, host_record
 from .config_file import Change
@@ -219,7 +220,10 @@ def _parts(
     where = around.places(host)
     env = settings_for_hosts(around.environment)
     servers = next((path for path in where.servers if path.exists()), where.servers[-1])
-    extra = {"exposure": "direct", "env": {"MCP_MEMORY_AGENT_ID": "pi"}} if host.name == "pi" else {}
+    extra: dict[str, Any] = {"exposure": "direct"} if host.name == "pi" else {}
+    if host.is_renamed:
+        # So that what its tools and its hooks write, and a pause, are one client's.
+        extra["env"] = {"MCP_MEMORY_AGENT_ID": host.name}
     server = Server(host.key, name, (*program, "serve"), env, host.transport, extra, is_toml=host.is_toml)
     with _naming(servers):
         is_there = server.is_in(config_file.text_of(servers, config_file.read(servers)))

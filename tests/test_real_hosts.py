@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow]
 
 KNOWN = "My sister Mira lives in Porto."
 PROMPT = "Help me plan a dinner with my sister Mira. And note that I never eat meat."
-NOTED = "Ana is a vegetarian."
+NOTED = "Ana has a sister, Mira."
 ANSWER = "I put a dinner in Porto together, without meat."
 QUESTION = "What is it that I never eat?"
 
