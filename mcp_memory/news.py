@@ -8,6 +8,7 @@ from .conversations import Conversation
 from .knowledge import facts_of_memories
 from .records import Memory
 from .search_records import Selection
+from .sift import is_question, sentences
 from .stores import Stores
 
 # Of two memories this alike the older tells what the newer has overtaken; measured with the packaged model, to which
@@ -47,8 +48,8 @@ def news(
 
 
 def _is_known(memory: Memory, conversation: Conversation) -> bool:
-    """Whether a memory came of what this conversation holds still; or is an answer that nobody has read anything of."""
-    if memory.state == "raw" and memory.role != "user":
+    """Whether a memory came of what this conversation holds still; or is an answer or a question, and tells nothing."""
+    if memory.state == "raw" and (memory.role != "user" or all(map(is_question, sentences(memory.text)))):
         return True
     return memory.run_id == conversation.id and (
         conversation.begun_at is None or memory.created_at >= conversation.begun_at
@@ -99,7 +100,9 @@ def _latest(
 def _is_later(other: Memory, memory: Memory, likeness: float) -> bool:
     is_english = memory.language == other.language == _OWN_LANGUAGE
     return (
-        other.observed_at > memory.observed_at
+        # What was said in a conversation may hold more than one thing.
+        "message" not in (other.kind, memory.kind)
+        and other.observed_at > memory.observed_at
         and likeness >= (_SAME_MATTER if is_english else _SAME_MATTER_ELSEWHERE)
         and (other.role, other.about, other.speaker) == (memory.role, memory.about, memory.speaker)
     )

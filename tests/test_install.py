@@ -86,7 +86,10 @@ def test_where_nothing_was_before_nothing_is_left(host: str, around: Surrounding
 @pytest.mark.parametrize("host", [name for name in HOSTS if name != "pi"])
 def test_the_entry_starts_the_server_by_an_absolute_path(host: str, around: Surroundings) -> None:
     set_up(host, around)
-    entry = {"command": PROGRAM[0], "args": ["serve"]}
+    entry: dict[str, Any] = {"command": PROGRAM[0], "args": ["serve"]}
+    if host in ("codex", "gemini"):
+        # Over MCP they give other names than ours.
+        entry["env"] = {"MCP_MEMORY_AGENT_ID": host}
     if host in ("claude-code", "vscode"):
         entry = {"type": "stdio", **entry}
     assert written(host, around)[HOSTS[host].key] == {"memory": entry}

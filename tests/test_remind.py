@@ -203,6 +203,23 @@ def test_look_alikes_about_different_matters_do_not_take_each_others_place(memor
     assert "INV-2041" in recalled(memory, "was the invoice INV-2041 of the hosting paid?")
 
 
+def test_a_question_that_was_captured_is_not_recalled_and_takes_no_place(memory: LocalMemory, clock: Clock) -> None:
+    memory.capture([{"role": "user", "content": "Note that I never eat meat."}], conversation="x")
+    clock.advance(hours=1)
+    memory.capture([{"role": "user", "content": "What is it that I never eat?"}], conversation="y")
+    block = recalled(memory, "what is it that I never eat?", folder="/home/ana")
+    assert "never eat meat" in block
+    assert "What is it" not in block
+
+
+def test_what_was_said_in_a_conversation_takes_no_place_and_loses_none(memory: LocalMemory, clock: Clock) -> None:
+    said = "Help me plan a dinner with my sister Mira. And note that I never eat meat."
+    memory.capture([{"role": "user", "content": said}], conversation="x")
+    clock.advance(hours=1)
+    remember(memory, "My sister Mira lives in Porto.")
+    assert "never eat meat" in recalled(memory, "what is it that I never eat, and where does Mira live?")
+
+
 def test_at_work_on_a_project_nothing_of_a_persons_family_opens_the_conversation(memory: LocalMemory) -> None:
     remember(memory, MIGRATIONS)
     remember(memory, "My daughter Clara is lactose intolerant.", kind="fact")
