@@ -18,7 +18,7 @@ KNOWN = "My sister Mira lives in Porto."
 PROMPT = "Help me plan a dinner with my sister Mira. And note that I never eat meat."
 NOTED = "Ana has a sister, Mira."
 ANSWER = "I put a dinner in Porto together, without meat."
-QUESTION = "What is it that I never eat?"
+QUESTION = "Did I say that I never eat meat, or is it fish?"
 
 both_pis = pytest.mark.parametrize(
     "package", [pytest.param(PI, marks=needs(PI)), pytest.param(OLD_PI, marks=needs(OLD_PI))], ids=["pi", "old-pi"]

@@ -19,7 +19,7 @@ KNOWN = "My sister Mira lives in Porto."
 PROMPT = "Help me plan a dinner with my sister Mira. And note that I never eat meat."
 NOTED = "The spare key is under the blue pot."
 ANSWER = "I put a dinner in Porto together, without meat."
-QUESTION = "What is it that I never eat?"
+QUESTION = "Did I say that I never eat meat, or is it fish?"
 
 
 @dataclass(frozen=True)
