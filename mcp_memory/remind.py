@@ -54,28 +54,37 @@ def remind(
     hits = [hit for hit in found.by(_asked(said_in(prompt), project)) if not _named(hit.memory.text, others)]
     told = {hit.memory.id: entry_of_hit(hit) for hit in hits}
     memories = [hit.memory for hit in hits]
-    beside: list[Entry] = []
-    if is_opening:
-        profile = user_profile(user_id, stores)
-        memories += _of_project(project, found, stores) if project else []
-        # At work on a project it matters how somebody wants things done, and not who their family is.
-        statements = [memory for memory in profile.statements if not project or memory.kind in WANTED]
-        memories += [memory for memory in statements if not _named(memory.text, others)]
-        beside = [] if project else entries_beside_statements(profile)
+    opening, beside = _opening(project, others, found, stores) if is_opening else ([], [])
+    memories += opening
     given = given_in(log, user_id, conversation_id)
     fresh = news(memories, given, conversation, selection, stores)
     entries = [told.get(memory.id) or entry_of(memory) for memory in fresh]
     entries += [entry for entry in beside if entry.memory_id not in given]
     text, kept = recall_block(entries, settings.recall_tokens)
     ids = tuple(dict.fromkeys(entry.memory_id for entry in kept if entry.memory_id))
-    reason = found.degraded
-    if ids or is_opening:
-        opened_in = (project or _NO_PROJECT) if is_opening else ""
+    reason = found.degraded or ("" if text else NOTHING_NEW)
+    opened_in = (project or _NO_PROJECT) if is_opening else ""
+    if ids or opened_in:
         try:
             note_given(log, user_id, conversation_id, ids, now, opened_in=opened_in)
         except StorageError as exc:
             reason = f"{exc.message} ({exc.hint})"
-    return Reminder(text, ids, reason or ("" if text else NOTHING_NEW))
+    return Reminder(text, ids, reason)
+
+
+def _opening(
+    project: str, others: Collection[str], found: "_Found", stores: Stores
+) -> tuple[list[Memory], list[Entry]]:
+    """What opens a conversation: memories, the most useful first, and what a profile tells beside statements.
+
+    At work on a project it matters what is known of that and how somebody wants things done, not who their family is.
+    """
+    profile = user_profile(found.selection.owner.user_id, stores)
+    statements = [memory for memory in profile.statements if not _named(memory.text, others)]
+    if not project:
+        return statements, entries_beside_statements(profile)
+    wanted = [memory for memory in statements if memory.kind in WANTED]
+    return [*_of_project(project, found, stores), *wanted], []
 
 
 def _of_project(project: str, found: "_Found", stores: Stores) -> list[Memory]:
