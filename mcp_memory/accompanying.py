@@ -14,6 +14,7 @@ from .hook_records import Captured, CapturePoint, Moment, Reminder, Said
 from .parts import Parts
 from .records import Owner
 from .settings import Settings
+from .text import clean
 from .turns import Turn
 
 _EMPTY_CONTEXT: tuple[Moment, ...] = ("startup", "clear", "compact")
@@ -51,9 +52,9 @@ class Accompanying:
         if moment in _EMPTY_CONTEXT:
             conversations.begin_anew(log, self._owner.user_id, conversation, now)
         return reminding.remind(
-            prompt[: inputs.MAX_QUERY_CHARS],
+            clean(prompt[: inputs.MAX_QUERY_CHARS]),
             conversation,
-            folder,
+            clean(folder),
             self._owner,
             self._parts.stores,
             self._settings,
@@ -97,7 +98,7 @@ class Accompanying:
             captured = capturing.capture(
                 messages,
                 inputs.short("conversation", conversation),
-                folder,
+                clean(folder),
                 read,
                 served,
                 self._owner,
@@ -163,4 +164,4 @@ def _said(place: int, message: Said | Mapping[str, Any]) -> Said:
     role, content = message.get("role"), message.get("content")
     if role not in _ROLES or not isinstance(content, str):
         raise InvalidInputError(f"message {place} has role {role!r}", hint="use user or assistant, and text as content")
-    return Said(role, content, str(message.get("at") or ""))
+    return Said(role, clean(content), str(message.get("at") or ""))

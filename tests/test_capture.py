@@ -135,3 +135,10 @@ def test_a_pause_without_a_name_is_everybodys_and_resuming_ends_all(memory: Loca
     assert memory.as_agent("cursor").capture_point("one").when == "off"
     assert memory.resume()
     assert memory.paused() == {}
+
+
+def test_what_no_store_can_hold_is_taken_in_all_the_same(memory: LocalMemory) -> None:
+    said = {"role": "user", "content": "I like tea \ud800 and \x00 cake.", "at": "\ud800"}
+    memory.capture([said], conversation="one \ud800", folder="/srv/\udfff")
+    assert texts(memory) == ["I like tea � and � cake."]
+    assert "tea" in memory.remind("do I like tea \ud800?", conversation="two", folder="/srv/x/\udfff").text
