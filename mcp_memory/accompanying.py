@@ -69,7 +69,8 @@ class Accompanying:
         """
         if reason := self._kept_out(folder) or (OFF if self._settings.capture == "off" else ""):
             return CapturePoint("off", reason=reason)
-        known = conversations.conversation_of(self._parts.stores.log, self._owner.user_id, conversation)
+        identifier = inputs.short("conversation", conversation)
+        known = conversations.conversation_of(self._parts.stores.log, self._owner.user_id, identifier)
         return CapturePoint(self._settings.capture, known.captured_to)
 
     def capture(

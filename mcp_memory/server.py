@@ -110,6 +110,12 @@ def build_server(
     # One that asks for very much at once waits for itself and not others for it.
     reading, changing = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
+    def memory_of(agent: str, turn: Turn) -> "AnyMemory":
+        """The memory for one call of a client that is not paused."""
+        memory = source.memory_of(settings, agent, turn)
+        memory.refuse_if_paused()
+        return memory
+
     async def list_tools(context: ServerRequestContext[Any], _params: PaginatedRequestParams | None) -> ListToolsResult:
         source.warm()
         note_name(client_name(context))
@@ -134,7 +140,7 @@ def build_server(
                     context,
                     source,
                     _READING if is_read else _CHANGING,
-                    lambda: _run(lambda: source.memory_of(settings, agent, turn), offer.work, given),
+                    lambda: _run(lambda: memory_of(agent, turn), offer.work, given),
                 )
             finally:
                 turn.leave()
@@ -150,7 +156,7 @@ def build_server(
                 context,
                 source,
                 _READING,
-                lambda: _looked_up(lambda: work_of()(source.memory_of(settings, agent, Turn()))),
+                lambda: _looked_up(lambda: work_of()(memory_of(agent, Turn()))),
             )
         if isinstance(result, ErrorData):
             raise MCPError.from_error_data(result)
@@ -214,9 +220,7 @@ def _with_notice(result: CallToolResult, notice: str) -> CallToolResult:
 def _run(open_memory: "Callable[[], LocalMemory | RemoteMemory]", work: Work, given: Arguments) -> CallToolResult:
     """One tool call in its worker thread; known errors become answers, others are masked."""
     try:
-        memory = open_memory()
-        memory.refuse_if_paused()
-        return work(memory, given)
+        return work(open_memory(), given)
     except McpMemoryError as exc:
         if not isinstance(exc, InvalidInputError | NotFoundError):
             logger.warning("%s", exc)

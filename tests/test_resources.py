@@ -249,3 +249,23 @@ def test_resources_and_prompts_come_through_an_engine_and_survive_its_end(attach
         assert "I keep bees" in json.dumps(answer["result"])
         [pid] = engines_on(home)
         kill(pid)
+
+
+async def test_a_paused_client_reads_and_changes_nothing_until_it_is_resumed(
+    client: Client, memory: LocalMemory
+) -> None:
+    remember(memory, "The user keeps bees.")
+    memory.pause("claude-code")
+    for tool, arguments in (("search_memory", {"query": "bees"}), ("add_memory", {"text": "I sold the bees."})):
+        refused = await client.call_tool(tool, arguments)
+        assert refused.is_error
+        [content] = refused.content
+        assert isinstance(content, TextContent)
+        assert "paused for claude-code" in content.text
+    with pytest.raises(MCPError, match="paused"):
+        await read(client, "memory://recent")
+    with pytest.raises(MCPError, match="paused"):
+        await filled(client, "recall", topic="bees")
+    assert len(memory.list()) == 1
+    memory.resume()
+    assert "bees" in await read(client, "memory://recent")
