@@ -2,7 +2,7 @@
 
 Comments, trailing commas and a byte order mark are allowed, as editors and agents write them. A tokenizer of our own:
 of the libraries, tree-sitter's grammar of JSON has no trailing commas, and the others that keep positions run in Node
-or take minutes for a file of some megabytes. Changing is left to `json_edit`.
+or take 15 s a megabyte, of which a host's file may have several. Changing is left to `json_edit`.
 """
 
 import json
