@@ -1,6 +1,8 @@
 """What a memory does by itself for a conversation: recalls with a prompt, takes in what was said, keeps out of it."""
 
+import os.path
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -8,7 +10,7 @@ from typing import Any, get_args
 from . import capture as capturing
 from . import conversations, inputs
 from . import remind as reminding
-from .errors import ConflictError, InvalidInputError
+from .errors import ConflictError, InvalidInputError, StorageError
 from .exclusions import is_folder_excluded
 from .hook_records import Captured, CapturePoint, Moment, Reminder, Said
 from .parts import Parts
@@ -32,12 +34,19 @@ class Accompanying:
     _turn: Turn
 
     def remind(
-        self, prompt: str = "", *, conversation: str = "", moment: Moment = "prompt", folder: str = ""
+        self,
+        prompt: str = "",
+        *,
+        conversation: str = "",
+        moment: Moment = "prompt",
+        folder: str = "",
+        notes_given: bool = True,
     ) -> Reminder:
         """What is to go into a conversation with a prompt, or at its beginning; each memory once.
 
         `conversation` is the host's id of it. At `startup`, `clear` and `compact` its context is empty, so that what
-        it was given before counts no more. Works at once, by words alone while the embedding model is not loaded.
+        it was given before counts no more. Whoever may not come to give it says so later, by `note_given`, and not
+        with `notes_given`. Works at once, by words alone while the embedding model is not loaded.
 
         Raises:
             InvalidInputError: a value is none of those allowed.
@@ -51,15 +60,46 @@ class Accompanying:
             return Reminder(reason=reason)
         if moment in _EMPTY_CONTEXT:
             conversations.begin_anew(log, self._owner.user_id, conversation, now)
-        return reminding.remind(
+        reminder = reminding.remind(
             clean(prompt[: inputs.MAX_QUERY_CHARS]),
             conversation,
-            clean(folder),
+            _of_work(folder),
             self._owner,
             self._parts.stores,
             self._settings,
             now,
         )
+        if not notes_given or reminder.reason == OFF:
+            return reminder
+        try:
+            self.note_given(reminder.memory_ids, conversation=conversation, folder=folder)
+        except StorageError as exc:
+            # What cannot be noted is given all the same, and perhaps again.
+            return replace(reminder, reason=f"{exc.message} ({exc.hint})")
+        return reminder
+
+    def note_given(self, memory_ids: Sequence[str], *, conversation: str, folder: str = "") -> None:
+        """Note that a conversation has got what `remind` told.
+
+        Raises:
+            StorageError: nothing was written; it may be given again.
+        """
+        identifier = inputs.short("conversation", conversation)
+        log, user_id, now = self._parts.stores.log, self._owner.user_id, self._parts.clock()
+        is_opening = conversations.conversation_of(log, user_id, identifier).begun_at is None
+        opened_in = (reminding.project_of(_of_work(folder)) or reminding.NO_PROJECT) if is_opening else ""
+        if memory_ids or opened_in:
+            conversations.note_given(log, user_id, identifier, memory_ids, now, opened_in=opened_in)
+
+    def pass_over(self, conversation: str, offset: int) -> None:
+        """Note that a transcript is not to be taken in up to an offset, in bytes.
+
+        Raises:
+            StorageError: nothing was written.
+        """
+        identifier = inputs.short("conversation", conversation)
+        log, user_id, now = self._parts.stores.log, self._owner.user_id, self._parts.clock()
+        conversations.note_captured(log, user_id, identifier, offset, now)
 
     def capture_point(self, conversation: str, *, folder: str = "") -> CapturePoint:
         """When a conversation is to be captured, and from which offset of its transcript on.
@@ -99,7 +139,7 @@ class Accompanying:
             captured = capturing.capture(
                 messages,
                 inputs.short("conversation", conversation),
-                clean(folder),
+                _of_work(folder),
                 read,
                 served,
                 self._owner,
@@ -155,8 +195,13 @@ class Accompanying:
         """Why the memory has nothing to do with what this client does in a folder, '' where it has."""
         if self._is_paused():
             return "the memory is paused for this client (to end that, run: mcp-memory resume)"
-        is_excluded = is_folder_excluded(folder, self._settings.exclude_folders, str(Path.home()))
+        is_excluded = is_folder_excluded(os.path.normpath(folder), self._settings.exclude_folders, str(Path.home()))
         return FOLDER_EXCLUDED if folder and is_excluded else ""
+
+
+def _of_work(folder: str) -> str:
+    """A folder in which somebody works on something, '' for their own, which is no project."""
+    return "" if folder.rstrip("/\\") == str(Path.home()) else clean(folder)
 
 
 def _said(place: int, message: Said | Mapping[str, Any]) -> Said:

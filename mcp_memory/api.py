@@ -71,6 +71,8 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "remind": TypeAdapter(Reminder),
     "capture_point": TypeAdapter(CapturePoint),
     "capture": TypeAdapter(Captured),
+    "note_given": TypeAdapter(type(None)),
+    "pass_over": TypeAdapter(type(None)),
     "pause": TypeAdapter(type(None)),
     "refuse_if_paused": TypeAdapter(type(None)),
     "resume": TypeAdapter(bool),

@@ -73,7 +73,7 @@ def _store(
     kept = [message for message in said if not is_text_excluded(message.content, settings.exclude_text)]
     receipts = [Receipt("ignored", "", "", reason=EXCLUDED) for _ in range(len(said) - len(kept))]
     messages = tuple(Message(message.role, as_kept(message.content)) for message in kept)
-    silent = {place: COURTESY for place, message in enumerate(messages) if says_nothing(message.content)}
+    silent = {place: COURTESY for place, message in enumerate(messages) if says_nothing(message.content, message.role)}
     if len(silent) == len(messages):
         return receipts + [Receipt("ignored", "", message.content, reason=COURTESY) for message in messages]
     project = project_of(folder)

@@ -27,10 +27,13 @@ _PATIENTLY = "--patiently"
 # What is read at once of a transcript while a host waits; more is left to the process that it does not wait for.
 _READ_AT_ONCE_BYTES = 2_000_000
 _MESSAGES_AT_A_TIME = 200
+_NOTING_S = 0.3
 _TRIES = 3
 _STARTING = "the engine was not running and is being started; "
 # What a host has passed, until it is captured.
 _to_capture: list[dict[str, Any]] = []
+# What the engine is to hear once the host has got what is printed.
+_when_printed: list[tuple[Line, bytes]] = []
 _PROMPT_EVENTS = ("UserPromptSubmit", "BeforeAgent")
 _STARTS = ("startup", "resume", "clear", "compact")
 _END = "SessionEnd"
@@ -73,7 +76,7 @@ def _give_up(ending: threading.Lock) -> None:
             _hand_over(_to_capture[0])
             told += "what was said is captured by a process of its own"
         else:
-            told += "what was not done now is done the next time"
+            told += "nothing was recalled this time"
     except OSError as exc:
         told += f"what was said is captured the next time ({exc})"
     _end("", told)
@@ -83,6 +86,12 @@ def _end(said: str, trouble: str) -> None:
     try:
         if said:
             os.write(1, said.encode())
+        for line, call in _when_printed if not trouble else ():
+            line.connection.settimeout(_NOTING_S)
+            line.send(call)
+            line.finish()
+            # The connection ends when that is done.
+            line.reader.readline()
         if trouble:
             os.write(2, f"mcp-memory: {' '.join(trouble.split())}\n".encode())
     except OSError:
@@ -148,7 +157,10 @@ def _recall(client: str, event: dict[str, Any]) -> str:
         "moment": moment,
         "folder": _text(event, "cwd"),
     }
-    reminder = _asked(line, "remind", given)
+    reminder = _asked(line, "remind", {**given, "notes_given": False})
+    where = {"conversation": given["conversation"], "folder": given["folder"]}
+    # Said once it is printed: what comes too late for the host is to be given again.
+    _when_printed.append((line, _call("note_given", {**where, "memory_ids": reminder["memory_ids"]})))
     return _as_the_host_reads(client, name, str(reminder["text"]))
 
 
@@ -175,7 +187,12 @@ def _capture(client: str, event: dict[str, Any], is_patient: bool) -> str:
     path = _transcript(event)
     turn = _turn(event) if path is None else []
     # Where nothing will tell of the whole conversation at its end, a turn is taken in though that is set.
-    if point["when"] == "off" or (point["when"] == "conversation" and not is_end and not turn):
+    if point["when"] == "off":
+        # What is said meanwhile is not taken in afterwards either.
+        if path:
+            _asked(line, "pass_over", {"conversation": conversation, "offset": path.stat().st_size})
+        return ""
+    if point["when"] == "conversation" and not is_end and not turn:
         return ""
     if isinstance(messages := event.get("messages"), list):
         # At its end a host passes the whole conversation, turn by turn it has been taken in before.
@@ -267,15 +284,18 @@ def _store(line: Line, where: dict[str, Any], heard: transcripts.Heard) -> bool:
     return True
 
 
+def _call(method: str, arguments: dict[str, Any]) -> bytes:
+    return json.dumps({"id": 1, "method": method, "arguments": arguments}).encode() + b"\n"
+
+
 def _asked(line: Line, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The engine's answer to one question.
 
     Raises:
         _TroubleError: it refuses, or goes away.
     """
-    call = {"id": 1, "method": method, "arguments": arguments}
     try:
-        line.send(json.dumps(call).encode() + b"\n")
+        line.send(_call(method, arguments))
         answer = json.loads(line.reader.readline())
     except (OSError, ValueError) as exc:
         raise _TroubleError("the engine went away before it answered") from exc

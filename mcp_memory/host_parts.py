@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 from . import json_edit, toml_edit
@@ -16,6 +17,7 @@ _HOME = "MCP_MEMORY_HOME"
 _USER = "MCP_MEMORY_USER_ID"
 # How a file of Pi begins that is ours: what is behind it is the command.
 _EXTENSION_MARK = "// mcp-memory "
+_MODULE = "mcp_memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,15 @@ def server_command(entry: Any) -> tuple[str, ...] | None:
     if not isinstance(entry, dict) or not isinstance(entry.get("args", []), list):
         return None
     words = [entry.get("command"), *entry.get("args", [])]
-    if not all(isinstance(word, str) for word in words) or "serve" not in words[1:]:
+    if not all(isinstance(word, str) for word in words):
         return None
-    program = re.split(r"[/\\]", words[words.index("serve", 1) - 1])[-1].lower()
-    return tuple(words) if program.removesuffix(".exe") in ("mcp-memory", "mcp_memory") else None
+    # Its own program, whatever follows: an argument may have been damaged by hand. Else the one before "serve".
+    programs = [words[0], *(before for before, word in pairwise(words) if word == "serve" or before == _MODULE)]
+    return tuple(words) if any(_is_program(program) for program in programs) else None
+
+
+def _is_program(word: str) -> bool:
+    return re.split(r"[/\\]", word)[-1].lower().removesuffix(".exe") in ("mcp-memory", _MODULE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +156,7 @@ class Hooks:
     def is_ours(self, hook: Any) -> bool:
         """Whether a hook is one of these, of whichever installation."""
         command = hook.get("command") if isinstance(hook, dict) else None
-        pattern = rf"mcp[-_]memory\b.*\bhook (?:recall|capture) {re.escape(self.client)}\b"
+        pattern = rf"mcp[-_]memory(?:\.exe)?[\"']?\s(?:.*\s)?hook\b.*\b{re.escape(self.client)}\b"
         return isinstance(command, str) and bool(re.search(pattern, command, re.DOTALL))
 
     def found(self, text: str) -> dict[str, list[str]]:

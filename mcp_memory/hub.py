@@ -32,6 +32,7 @@ from .memory import LocalMemory
 from .server import build_server
 from .settings import Settings, for_client, load_settings, variables_of_a_client
 from .socket_lines import SocketLines
+from .starter import WARM_VARIABLE
 from .version import __version__
 from .wire import ReadLine, WriteLine, serve_lines
 
@@ -253,6 +254,8 @@ async def _serve(engine: Engine, settings: Settings) -> None:
         address.publish(settings.home, here)
         _divert_standard_error(settings)
         logger.info("version %s listens on port %d", __version__, port)
+        if os.environ.pop(WARM_VARIABLE, ""):
+            engine.warm()
         await hub.serve(listener.listeners[0])
     finally:
         # First: whoever comes now starts another engine, which waits for the folder.

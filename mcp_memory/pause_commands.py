@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from .console import Json, out, print_json, working_memory
+from .console import Json, out, print_json, warn, working_memory
+from .hosts import HOSTS
+from .inputs import agent_id_of
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,6 +25,8 @@ def pause(
     with working_memory("Pausing") as memory:
         memory.pause(client)
         paused = memory.paused()
+    if client and not as_json and agent_id_of(client) not in HOSTS:
+        warn(f"{client!r} is no host that mcp-memory installs into ({', '.join(HOSTS)}); taken as the name of a client")
     _show(paused.keys(), as_json=as_json)
 
 

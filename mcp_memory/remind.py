@@ -10,8 +10,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from . import search as searching
-from .conversations import conversation_of, given_in, note_given, projects_of
-from .errors import StorageError
+from .conversations import conversation_of, given_in, projects_of
 from .hook_records import Reminder
 from .news import news
 from .pack_recall import WANTED, Entry, entries_beside_statements, entry_of, entry_of_hit, recall_block
@@ -33,7 +32,7 @@ _FLOOR_BY_WORDS = 0.5
 # What lies there is a person's whole folder, and no project.
 _PARENTS_OF_HOMES = ("/", "/home", "/Users", "C:/", "C:/Users")
 # What stands for a project where a conversation has none.
-_NO_PROJECT = "/"
+NO_PROJECT = "/"
 
 
 def remind(
@@ -41,7 +40,7 @@ def remind(
 ) -> Reminder:
     """The block for a prompt of a conversation; together with the first one, or by itself, what opens it.
 
-    It does not wait for the embedding model. What cannot be noted as given is given all the same.
+    It does not wait for the embedding model, and notes nothing.
     """
     log, user_id, selection = stores.log, owner.user_id, Selection(owner, now)
     conversation = conversation_of(log, user_id, conversation_id)
@@ -62,14 +61,7 @@ def remind(
     entries += [entry for entry in beside if entry.memory_id not in given]
     text, kept = recall_block(entries, settings.recall_tokens)
     ids = tuple(dict.fromkeys(entry.memory_id for entry in kept if entry.memory_id))
-    reason = found.degraded or ("" if text else NOTHING_NEW)
-    opened_in = (project or _NO_PROJECT) if is_opening else ""
-    if ids or opened_in:
-        try:
-            note_given(log, user_id, conversation_id, ids, now, opened_in=opened_in)
-        except StorageError as exc:
-            reason = f"{exc.message} ({exc.hint})"
-    return Reminder(text, ids, reason)
+    return Reminder(text, ids, found.degraded or ("" if text else NOTHING_NEW))
 
 
 def _opening(

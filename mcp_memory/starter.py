@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from .address import Holder, Program, holder_of, is_newer, may_run, published, record_program, recorded_program
@@ -21,6 +23,8 @@ from .version import __version__
 
 # -P: what lies in the working folder of a host must not be taken for a module of Python's.
 _ENTRY = ("-P", "-m", "mcp_memory")
+# Has an engine load all at once, as nobody waits for its handshake.
+WARM_VARIABLE = "WARM_MCP_MEMORY_ENGINE"
 # An engine that finds the folder held by somebody else ends with this.
 HELD_ELSEWHERE = 3
 # 0: it was told to leave before it was reached.
@@ -72,7 +76,7 @@ def begin(home: Path) -> None:
     """
     own = Program(__version__, (sys.executable, *_ENTRY))
     _record(home, own)
-    _popen(home, _newest(home, own), subprocess.DEVNULL)
+    _popen(home, _newest(home, own), subprocess.DEVNULL, {WARM_VARIABLE: "1"})
 
 
 class _Attempts:
@@ -207,7 +211,9 @@ class _Started:
         _, self._said = self._process.communicate()
 
 
-def _popen(home: Path, program: Program, stderr: int) -> subprocess.Popen[bytes]:
+def _popen(
+    home: Path, program: Program, stderr: int, variables: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*program.command, "engine", "run"],
         stdin=subprocess.DEVNULL,
@@ -215,7 +221,7 @@ def _popen(home: Path, program: Program, stderr: int) -> subprocess.Popen[bytes]
         stderr=stderr,
         # Not the host's working folder, which somebody may want to remove; so the folder is named in full.
         cwd=home if os.access(home, os.X_OK) else None,
-        env={**os.environ, HOME_VARIABLE: str(home)},
+        env={**os.environ, **variables, HOME_VARIABLE: str(home)},
         **apart(),
     )
 

@@ -17,7 +17,8 @@ _OF_THE_HOST = re.compile(
     r"|user-prompt-submit-hook|memory-recall|hook_context|session_context)\b[^>]*>.*?</\1>",
     re.DOTALL,
 )
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]{0,40}\]")
+_MAX_CHARS, _MANY_MARKS = 20_000, 1_000
 _ID = re.compile(r"(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{12}(?![0-9a-z])")
 _OWN_TOOLS = ("search_memory", "add_memory", "get_memory", "list_memories", "update_memory")
 
@@ -90,7 +91,15 @@ def without_host(text: str) -> str:
     >>> without_host("<system-reminder>be good</system-reminder> I moved to Lisbon.")
     'I moved to Lisbon.'
     """
-    return _INTERRUPTED.sub("", _OF_THE_HOST.sub("", text)).strip()
+    # Marks that nothing closes would cost time by their square.
+    if text.count("<") > _MANY_MARKS:
+        text = _shortened(text)
+    return _shortened(_INTERRUPTED.sub("", _OF_THE_HOST.sub("", text)).strip())
+
+
+def _shortened(text: str) -> str:
+    """The beginning and the end of a text that is longer than anybody types; what is kept of it is shorter still."""
+    return text if len(text) <= _MAX_CHARS else f"{text[: _MAX_CHARS * 3 // 4]}\n…\n{text[-_MAX_CHARS // 4 :]}"
 
 
 def _joined(parts: Collection[Spoken]) -> Iterator[Spoken]:

@@ -142,3 +142,8 @@ def test_what_no_store_can_hold_is_taken_in_all_the_same(memory: LocalMemory) ->
     memory.capture([said], conversation="one \ud800", folder="/srv/\udfff")
     assert texts(memory) == ["I like tea � and � cake."]
     assert "tea" in memory.remind("do I like tea \ud800?", conversation="two", folder="/srv/x/\udfff").text
+
+
+def test_an_answer_of_few_words_becomes_no_memory(memory: LocalMemory) -> None:
+    memory.capture([LISBON, {"role": "assistant", "content": "You're welcome."}], conversation="one")
+    assert texts(memory) == ["I moved to Lisbon."]

@@ -92,6 +92,17 @@ def test_a_turn_is_captured_from_where_the_last_one_ended(engine: RemoteMemory, 
     assert (captured.agent_id, captured.run_id, captured.metadata["project"]) == ("claude-code", "one", "larkspur")
 
 
+def test_what_a_host_did_not_wait_for_is_given_with_the_next_prompt(engine: RemoteMemory, hook: Hook) -> None:
+    asked = {"conversation": "one", "folder": CONVERSATION["cwd"], "notes_given": False}
+    line = engine._open()
+    line.send(
+        json.dumps({"id": 1, "method": "remind", "arguments": {"prompt": PROMPT["prompt"], **asked}}).encode() + b"\n"
+    )
+    line.reader.readline()
+    assert MIGRATIONS in hook("recall", PROMPT).stdout.decode()
+    assert hook("recall", PROMPT).stdout == b""
+
+
 def test_two_hooks_at_once_take_in_everything_once(engine: RemoteMemory, hook: Hook, tmp_path: Path) -> None:
     transcript = tmp_path / "transcript.jsonl"
     transcript.write_bytes(b"".join(written(*(user(f"I own book number {number}.") for number in range(40)))))
@@ -123,8 +134,14 @@ def test_a_paused_client_gets_nothing_and_is_not_captured(engine: RemoteMemory, 
     messages = [{"role": "user", "content": "I keep three hives."}]
     hook("capture", {"hook_event_name": "Stop", "messages": messages})
     assert texts(engine) == []
+    transcript = tmp_path / "transcript.jsonl"
+    said = written(user("This is said while it is paused."))
+    transcript.write_bytes(b"".join(said))
+    stop = {"hook_event_name": "Stop", "transcript_path": str(transcript)}
+    hook("capture", stop)
     engine.resume()
-    hook("capture", {"hook_event_name": "Stop", "messages": messages})
+    transcript.write_bytes(b"".join([*said, *written(user("I keep three hives."))]))
+    hook("capture", stop)
     assert texts(engine) == ["I keep three hives."]
 
 

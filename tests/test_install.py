@@ -549,3 +549,22 @@ def test_hooks_on_windows_are_quoted_as_its_shells_take_them() -> None:
     hooks = HOSTS["claude-code"].hooks[:1]
     commands = host_parts.hook_commands(hooks, ("C:\\Users\\Ana B\\mcp-memory.exe",), "claude-code", {}, "win32")
     assert commands == {"SessionStart": ('"C:/Users/Ana B/mcp-memory.exe" hook recall claude-code', 10)}
+
+
+def test_what_was_damaged_by_hand_is_ours_still_and_is_put_right_or_taken_out(around: Surroundings) -> None:
+    before = files_of(around.home)
+    set_up("claude-code", around)
+    there = files_of(around.home)
+    servers = main_file("claude-code", around)
+    hooks = around.home / ".claude" / "settings.json"
+
+    def damage() -> None:
+        servers.write_text(servers.read_text().replace('"serve"', '"serv"'))
+        hooks.write_text(hooks.read_text().replace("hook capture claude-code", "hook captur claude-code"))
+
+    damage()
+    assert set_up("claude-code", around)
+    assert files_of(around.home) == there
+    damage()
+    clear("claude-code", around)
+    assert files_of(around.home) == before

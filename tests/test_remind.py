@@ -1,6 +1,7 @@
 """Automatic recall: what bears on a prompt, inside a budget, once in a conversation, the newest of a matter."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -192,6 +193,16 @@ def test_an_older_hit_gives_its_place_to_the_newest_about_its_matter(memory: Loc
     block = recalled(memory, "write to the customer that Tuesdays at 10:00 Lisbon time is not possible this week")
     assert new in block
     assert old not in block
+
+
+def test_the_users_own_folder_is_no_project(
+    memory: LocalMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "deep" / "larkspur"
+    monkeypatch.setenv("HOME", str(own))
+    remember(memory, "My daughter Clara is lactose intolerant.", kind="fact")
+    assert "Clara" in memory.remind(conversation="one", moment="startup", folder=str(own)).text
+    assert "Clara" not in memory.remind(conversation="two", moment="startup", folder=str(own / "src")).text
 
 
 def test_look_alikes_about_different_matters_do_not_take_each_others_place(memory: LocalMemory) -> None:

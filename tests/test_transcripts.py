@@ -121,3 +121,11 @@ def test_reading_a_transcript_in_two_parts_at_a_users_message_hears_the_same(kin
     second = hear(lines[place:], first.end)
     assert first.spoken + second.spoken == whole.spoken
     assert second.end == whole.end
+
+
+def test_marks_that_nothing_closes_and_endless_texts_cost_no_time_by_their_square() -> None:
+    endless = "I like tea. " + "<system-reminder>" * 20_000 + "[Request interrupted by user" * 20_000 + " And cake."
+    (said,) = hear(written(user(endless))).spoken
+    assert said.content.startswith("I like tea.")
+    assert said.content.endswith("And cake.")
+    assert len(said.content) < 25_000
