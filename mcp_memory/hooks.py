@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ _PATIENTLY = "--patiently"
 _READ_AT_ONCE_BYTES = 2_000_000
 _MESSAGES_AT_A_TIME = 200
 _NOTING_S = 0.3
+_AGAIN_S = 2.0
 _TRIES = 3
 _STARTING = "the engine was not running and is being started; "
 # What a host has passed, until it is captured.
@@ -109,7 +111,9 @@ def _do(arguments: list[str]) -> str:
         if option in options:
             os.environ[variable] = options[option]
     event = _event(sys.stdin.buffer.read())
-    return _recall(names[1], event) if names[0] == "recall" else _capture(names[1], event, _PATIENTLY in arguments)
+    if names[0] == "recall":
+        return _recall(names[1], event)
+    return _capture_at_last(names[1], event) if _PATIENTLY in arguments else _capture(names[1], event, is_patient=False)
 
 
 def _parsed(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -171,7 +175,18 @@ def _as_the_host_reads(client: str, name: str, text: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
 
 
-def _capture(client: str, event: dict[str, Any], is_patient: bool) -> str:
+def _capture_at_last(client: str, event: dict[str, Any]) -> str:
+    """Capture, again and again while another process has the folder, or the engine goes; the watch ends it."""
+    while True:
+        try:
+            return _capture(client, event, is_patient=True)
+        except (McpMemoryError, _TroubleError):
+            if not _text(event, "session_id"):
+                raise
+            time.sleep(_AGAIN_S)
+
+
+def _capture(client: str, event: dict[str, Any], *, is_patient: bool) -> str:
     conversation, folder = _text(event, "session_id"), _text(event, "cwd")
     if not conversation:
         raise _TroubleError("the host passed no session_id; nothing was captured")

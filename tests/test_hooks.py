@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from mcp_memory.address import Address, publish
+from mcp_memory.errors import FolderInUseError
+from mcp_memory.folder import DataFolder
 from mcp_memory.pack_recall import BEGIN
 from mcp_memory.remote import RemoteMemory
 from tests.conftest import Attach
@@ -271,3 +273,20 @@ def test_a_hook_needs_nothing_but_the_standard_library() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_what_is_said_while_a_command_has_the_folder_is_captured_when_it_has_gone(
+    hook: Hook, home: Path, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_bytes(b"".join(written(user("I keep three hives."))))
+    folder = DataFolder(home)
+    try:
+        hook("capture", {"hook_event_name": "Stop", "transcript_path": str(transcript)})
+        # Longer than an engine is waited for by whoever finds the folder held.
+        with pytest.raises(FolderInUseError):
+            RemoteMemory.awaited("test")
+    finally:
+        folder.release()
+    with RemoteMemory.awaited("test") as memory:
+        wait_until(lambda: texts(memory) == ["I keep three hives."])
