@@ -16,7 +16,7 @@ from tests.test_transcript_lines import ran, replied, typed
 from tests.test_transcripts import written
 
 KNOWN = "My sister Mira lives in Porto."
-SAID, ANSWER = "I keep three hives.", "Good to know."
+SAID, ANSWER = "I keep three hives.", "Then they swarm in May."
 RECALLED = f"<hook_context>&lt;memory-recall&gt;\n- {KNOWN}\n&lt;/memory-recall&gt;\n</hook_context>\n\n"
 TURN = {
     "session_id": "one",
