@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, create_engine, event, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import SQLAlchemyError
 
-from . import schema
+from . import migrations
 from .disk import sync
 from .errors import StorageError
 from .log_copy import copy_log, draft_beside
@@ -146,24 +146,24 @@ class LogFile:
 
     def _migrate(self, connection: Connection) -> None:
         version = _schema_version(connection)
-        if version > schema.SCHEMA_VERSION:
-            raise newer_schema(str(self.path), version, schema.SCHEMA_VERSION, _meta(connection, _PROGRAM))
-        if version == schema.SCHEMA_VERSION:
+        if version > migrations.SCHEMA_VERSION:
+            raise newer_schema(str(self.path), version, migrations.SCHEMA_VERSION, _meta(connection, _PROGRAM))
+        if version == migrations.SCHEMA_VERSION:
             return
         copy = self._copy_before_migrating(connection, version) if version else None
         try:
             # All of them or none: whoever meets a failure goes on with the program that knows the schema as it is.
             with _transaction(connection):
-                for migrate in schema.MIGRATIONS[version:]:
+                for migrate in migrations.MIGRATIONS[version:]:
                     migrate(connection)
-                write_meta(connection, "schema_version", str(schema.SCHEMA_VERSION))
+                write_meta(connection, "schema_version", str(migrations.SCHEMA_VERSION))
                 write_meta(connection, _PROGRAM, __version__)
         except Exception as exc:
             if copy is None:
                 raise
             cause = getattr(exc, "orig", None) or exc
             raise StorageError(
-                f"{self.path} could not be brought from schema {version} to {schema.SCHEMA_VERSION}: {cause}",
+                f"{self.path} could not be brought from schema {version} to {migrations.SCHEMA_VERSION}: {cause}",
                 hint=f"it is as it was, with a copy in {copy}: {_hint(str(cause))},"
                 " or go on with the mcp-memory that you had before",
             ) from exc
@@ -177,7 +177,7 @@ class LogFile:
                 sync(copy.parent)
         except (OSError, sqlite3.Error) as exc:
             raise StorageError(
-                f"{self.path} was not brought from schema {version} to {schema.SCHEMA_VERSION}:"
+                f"{self.path} was not brought from schema {version} to {migrations.SCHEMA_VERSION}:"
                 f" the copy {copy} could not be made first: {exc}",
                 hint=_hint(str(exc)),
             ) from exc

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from . import schema
+from . import migrations
 from .address import published
 from .backup import MANIFEST_NAME, copy_hashed, read_manifest
 from .disk import is_full, sync
@@ -99,8 +99,8 @@ def _manifest(packed: zipfile.ZipFile, path: Path) -> BackupManifest:
     if MANIFEST_NAME not in names or LOG_NAME not in names:
         raise InvalidInputError(f"{path} is no backup", hint="name a file that mcp-memory backup has made")
     manifest = read_manifest(packed.read(MANIFEST_NAME), path)
-    if manifest.schema > schema.SCHEMA_VERSION:
-        raise newer_schema(f"the log in {path}", manifest.schema, schema.SCHEMA_VERSION, manifest.program)
+    if manifest.schema > migrations.SCHEMA_VERSION:
+        raise newer_schema(f"the log in {path}", manifest.schema, migrations.SCHEMA_VERSION, manifest.program)
     return manifest
 
 
@@ -140,8 +140,8 @@ def _unpack(packed: zipfile.ZipFile, manifest: BackupManifest, path: Path, draft
             hint=_ANOTHER,
         )
     contents = inspect_log(log)
-    if contents.schema > schema.SCHEMA_VERSION:
-        raise newer_schema(f"the log in {path}", contents.schema, schema.SCHEMA_VERSION, contents.program)
+    if contents.schema > migrations.SCHEMA_VERSION:
+        raise newer_schema(f"the log in {path}", contents.schema, migrations.SCHEMA_VERSION, contents.program)
     sync(log)
     if manifest.has_settings:
         settings = drafts / SETTINGS_NAME

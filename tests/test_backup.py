@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from mcp_memory import cli, schema
+from mcp_memory import cli, migrations
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import FolderInUseError, InvalidInputError, McpMemoryError, StorageError
 from mcp_memory.log_copy import inspect_log
@@ -73,7 +73,7 @@ def test_a_backup_says_what_it_holds_and_is_for_its_owner_only(memory: LocalMemo
     with zipfile.ZipFile(target) as packed:
         assert sorted(packed.namelist()) == ["log.sqlite3", "manifest.json"]
         manifest = json.loads(packed.read("manifest.json"))
-    assert (manifest["format"], manifest["schema"]) == (1, schema.SCHEMA_VERSION)
+    assert (manifest["format"], manifest["schema"]) == (1, migrations.SCHEMA_VERSION)
     assert manifest["counts"]["active"] == result.manifest.n_memories == 2
     assert target.stat().st_mode & 0o077 == 0
     assert list(target.parent.iterdir()) == [target]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcp_memory import schema
+from mcp_memory import migrations, schema
 from mcp_memory.errors import StorageError
 from mcp_memory.fact_keys import facts_of_key
 from mcp_memory.knowledge import facts_of_memories, facts_of_types
@@ -85,7 +85,7 @@ def log_of_schema_2(path: Path) -> None:
             def exec_driver_sql(self, statement: str) -> None:
                 statements.append(statement)
 
-        for migration in schema.MIGRATIONS[:2]:
+        for migration in migrations.MIGRATIONS[:2]:
             migration(Recorder())  # type: ignore[arg-type]
         for statement in statements:
             connection.execute(statement)

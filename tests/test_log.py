@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, inspect
 
-from mcp_memory import log_file, schema
+from mcp_memory import log_file, migrations, schema
 from mcp_memory.errors import StorageError
 from mcp_memory.log import Log
 from mcp_memory.log_file import configure
@@ -34,9 +34,9 @@ def test_a_log_of_a_newer_program_is_refused_with_both_versions_and_the_program_
         connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema_version'")
         connection.execute("UPDATE meta SET value = '7.8.9' WHERE key = 'schema_program'")
     found = path.read_bytes()
-    with pytest.raises(StorageError, match=rf"has schema 99, mcp-memory .* knows {schema.SCHEMA_VERSION}") as caught:
+    with pytest.raises(StorageError, match=rf"has schema 99, mcp-memory .* knows {migrations.SCHEMA_VERSION}") as error:
         Log(path)
-    assert caught.value.hint == "update mcp-memory to 7.8.9 or newer"
+    assert error.value.hint == "update mcp-memory to 7.8.9 or newer"
     assert path.read_bytes() == found
 
 
@@ -56,13 +56,13 @@ def old_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(live.with_name(name), path.with_name(name))
     log.close()
     assert path.with_name("log.sqlite3-wal").stat().st_size
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 2)
+    monkeypatch.setattr(migrations, "SCHEMA_VERSION", migrations.SCHEMA_VERSION + 2)
     return path
 
 
 def migrate_with(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
-    migrations = [lambda connection, sql=sql: connection.exec_driver_sql(sql) for sql in statements]
-    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, *migrations))
+    added = [lambda connection, sql=sql: connection.exec_driver_sql(sql) for sql in statements]
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, *added))
 
 
 def ask(path: Path, query: str) -> list[tuple[object, ...]]:
@@ -78,7 +78,7 @@ def test_a_migration_leaves_a_whole_copy_of_what_it_found(old_log: Path, monkeyp
     migrate_with(monkeypatch, "CREATE TABLE one (x)", "CREATE TABLE two (x)")
     Log(old_log).close()
     assert ask(old_log, TABLES) == [("one",), ("two",)]
-    copy = old_log.with_name(f"log.schema{schema.SCHEMA_VERSION - 2}.bak")
+    copy = old_log.with_name(f"log.schema{migrations.SCHEMA_VERSION - 2}.bak")
     assert ask(copy, TABLES) == []
     assert ask(copy, SAID) == ask(old_log, SAID) == [("in the write-ahead log",)]
     assert copy.stat().st_mode & 0o077 == 0
@@ -87,7 +87,7 @@ def test_a_migration_leaves_a_whole_copy_of_what_it_found(old_log: Path, monkeyp
 def test_a_failed_migration_leaves_the_log_to_the_program_before_and_names_the_copy(
     old_log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy = old_log.with_name(f"log.schema{schema.SCHEMA_VERSION - 2}.bak")
+    copy = old_log.with_name(f"log.schema{migrations.SCHEMA_VERSION - 2}.bak")
     with monkeypatch.context() as patch:
         migrate_with(patch, "CREATE TABLE one (x)", "this is no SQL")
         with pytest.raises(StorageError, match="could not be brought from schema") as caught:
@@ -95,7 +95,7 @@ def test_a_failed_migration_leaves_the_log_to_the_program_before_and_names_the_c
         assert str(copy) in caught.value.hint
     # The first of the two is undone with the second.
     assert ask(old_log, TABLES) == []
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION - 2)
+    monkeypatch.setattr(migrations, "SCHEMA_VERSION", migrations.SCHEMA_VERSION - 2)
     log = Log(old_log)
     assert log.get_meta("said") == "in the write-ahead log"
     log.close()
@@ -104,7 +104,7 @@ def test_a_failed_migration_leaves_the_log_to_the_program_before_and_names_the_c
 
 def test_without_a_copy_nothing_is_migrated(old_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     migrate_with(monkeypatch, "CREATE TABLE one (x)", "CREATE TABLE two (x)")
-    copy = old_log.with_name(f"log.schema{schema.SCHEMA_VERSION - 2}.bak")
+    copy = old_log.with_name(f"log.schema{migrations.SCHEMA_VERSION - 2}.bak")
     copy.mkdir()
     with pytest.raises(StorageError, match="could not be made first"):
         Log(old_log)
