@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from . import errors
 from .errors import InvalidInputError, McpMemoryError, StorageError
 from .hook_records import Captured, CapturePoint, Reminder
-from .records import AddResult, DeleteResult, Fact, OnProgress, RateResult
+from .records import AddResult, DeleteResult, Fact, Forgotten, Matching, OnProgress, RateResult
 from .records import Memory as Record
 from .reports import (
     BackupResult,
@@ -53,6 +53,8 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "search": TypeAdapter(SearchResult),
     "list": TypeAdapter(list[Record]),
     "delete": TypeAdapter(DeleteResult),
+    "matching": TypeAdapter(Matching),
+    "forget": TypeAdapter(Forgotten),
     "get": TypeAdapter(Record),
     "facts": TypeAdapter(list[Fact]),
     "audit_facts": TypeAdapter(FactAudit),
@@ -86,7 +88,7 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
 }
 # Of all clients together, each of whom asks one thing at a time.
 _THREADS = anyio.CapacityLimiter(256)
-_CHANGES = frozenset({"add", "add_fact", "delete", "update", "undo", "rate", "capture"})
+_CHANGES = frozenset({"add", "add_fact", "delete", "forget", "update", "undo", "rate", "capture"})
 # Those that do not wait for what is being loaded, and come before anything that does.
 _FORERUNNERS = frozenset({"remind", "capture_point"})
 # Those that say how far they are.

@@ -155,6 +155,8 @@ def raw_rows(log: Log, episode_id: str) -> dict[Said, Memory]:
 def forgotten_in(log: Log, episode: Episode) -> set[int]:
     """The places of messages of an episode that the user deleted or corrected, or of which a statement was deleted.
 
+    Those whose words were purged are among them.
+
     Ids tell what came later: they are ordered where clocks are not.
     """
     keys = [said_in(message) for message in episode.messages]
@@ -179,7 +181,8 @@ def forgotten_in(log: Log, episode: Episode) -> set[int]:
         # What another episode brought, and the user deleted before this one, has been said again.
         if deletions and (row.episode_id == episode.id or max(deletions) > episode.id):
             gone.add((row.hash, row.speaker))
-    return {place for place, key in enumerate(keys) if key in gone}
+    is_blank = [not message.content for message in episode.messages]
+    return {place for place, key in enumerate(keys) if key in gone or is_blank[place]}
 
 
 def _corrected_in(connection: Connection, episode: Episode) -> set[Said]:

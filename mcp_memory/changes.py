@@ -87,15 +87,17 @@ def write(connection: Connection, change: Change) -> Written:
         state = "failed" if change.reason else "done"
         done = update(jobs).where(jobs.c.id == change.finished_job)
         connection.execute(done.values(state=state, last_error=change.reason))
-    kept, removed = _recount(connection, touched)
+    kept, removed = recount(connection, touched)
     return Written(written_facts, kept, removed)
 
 
 def _unlink(connection: Connection, memory_ids: Sequence[str]) -> set[str]:
     """Take the links of memories that nobody finds any more; returns the entities that lost one."""
-    of_these = entity_links.c.memory_id.in_(memory_ids)
-    lost = set(connection.scalars(select(entity_links.c.entity_id).where(of_these)))
-    connection.execute(delete(entity_links).where(of_these))
+    lost: set[str] = set()
+    for part in batches(memory_ids):
+        of_these = entity_links.c.memory_id.in_(part)
+        lost |= set(connection.scalars(select(entity_links.c.entity_id).where(of_these)))
+        connection.execute(delete(entity_links).where(of_these))
     return lost
 
 
@@ -253,7 +255,7 @@ def _cancel_jobs(connection: Connection, memory: Memory) -> None:
         connection.execute(update(jobs).where(jobs.c.id.in_(void)).values(state="cancelled"))
 
 
-def _recount(connection: Connection, entity_ids: Collection[str]) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
+def recount(connection: Connection, entity_ids: Collection[str]) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
     """Bring the link counts of entities up to date and remove those that nothing names any more: (kept, removed).
 
     A count is no new revision: the tables do not hold it.

@@ -14,6 +14,7 @@ from . import (
     engine_commands,
     fact_commands,
     folder_commands,
+    forget_commands,
     history_commands,
     hook_commands,
     host_commands,
@@ -55,6 +56,7 @@ app.add_typer(engine_commands.app, name="engine")
 app.add_typer(hook_commands.app, name="hook")
 pause_commands.add_to(app)
 folder_commands.add_to(app)
+forget_commands.add_to(app)
 history_commands.add_to(app)
 fact_commands.add_to(app)
 host_commands.add_to(app)
@@ -222,19 +224,6 @@ def list_(
         out.print(table)
     n_all = sum(counts.get(name, 0) for name in states)
     out.print(Text(f"{len(found)} shown, {n_all} {' or '.join(states)} in all", style="dim"))
-
-
-@app.command()
-def delete(
-    memory_id: Annotated[str, typer.Argument(help="The id that search or list shows.")], as_json: Json = False
-) -> None:
-    """Delete one memory."""
-    with working_memory("Deleting") as memory:
-        result = memory.delete(memory_id)
-    if as_json:
-        print_json(pack.delete_payload(result))
-    else:
-        out.print(Text(f"deleted {result.id}: {result.text}"))
 
 
 @app.command()

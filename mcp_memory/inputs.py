@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from .errors import InvalidInputError
-from .records import ABOUTS, KINDS, ROLES, SCOPES, Message, Owner
-from .search_records import Filters, Selection
+from .records import ABOUTS, FORGETTABLE, KINDS, ROLES, SCOPES, SEARCHABLE, Message, Owner
+from .search_records import Filters, Selection, Where
 from .text import clean
 
 MAX_TEXT_CHARS = 200_000
@@ -222,6 +222,41 @@ def filters_of(given: Filters | Mapping[str, Any] | None) -> Filters:
         until=moment("until", fields.get("until"), end_of_day=True),
         metadata=metadata_of(fields.get("metadata")),
     )
+
+
+def where_of(given: Mapping[str, Any]) -> Where:
+    """Which memories are meant, by restrictions of which there has to be at least one."""
+    names = (*Filters.__slots__, "run_id", "contains", "state")
+    if unknown := set(given) - set(names):
+        raise InvalidInputError(f"unknown restriction {sorted(unknown)[0]!r}", hint=f"use {', '.join(names)}")
+    if not any(given.values()):
+        raise InvalidInputError(
+            "nothing says which memories are meant", hint="give at least one restriction; all of them is never meant"
+        )
+    state = one_of("state", given.get("state") or "", ("", *FORGETTABLE))
+    return Where(
+        filters=filters_of({name: value for name, value in given.items() if name in Filters.__slots__}),
+        run_id=short("run_id", given.get("run_id") or ""),
+        contains=clean(str(given.get("contains") or "")).strip(),
+        states=(state,) if state else SEARCHABLE,
+    )
+
+
+def where_pairs(name: str, given: Sequence[str]) -> dict[str, Any]:
+    """Restrictions from KEY=VALUE pairs; `meta.KEY` is a key of the metadata, its value JSON or else text."""
+    found: dict[str, Any] = {}
+    metadata: list[str] = []
+    for pair in given:
+        key, separator, value = pair.partition("=")
+        if key.startswith("meta.") and separator:
+            metadata.append(pair.removeprefix("meta."))
+        elif not separator or not value:
+            raise InvalidInputError(f"{name} {pair!r} is not KEY=VALUE", hint=f"write {name} kind=note")
+        elif key in found:
+            raise InvalidInputError(f"{name} {key} is given twice", hint="all restrictions hold of each: give one")
+        else:
+            found[key] = value
+    return found | ({"metadata": pairs_of(f"{name} meta.", metadata)} if metadata else {})
 
 
 def pairs_of(name: str, given: Sequence[str] | None) -> dict[str, Any]:

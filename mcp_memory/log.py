@@ -4,6 +4,7 @@ LanceDB and the in-memory indices are derived from here and may lag; `pending` s
 its connections are the work of `log_file`, the rows of a change that of `changes`.
 """
 
+import json
 import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
@@ -12,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, delete, func, select
+from sqlalchemy import ColumnElement, Connection, case, delete, func, or_, select
 
 from . import changes
 from . import events as telling
@@ -20,13 +21,15 @@ from .changes import batches, rows_by_id
 from .log_file import LogFile, write_meta
 from .records import SEARCHABLE, SIGHTINGS, Change, Entity, Memory, State
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories
-from .search_records import Filters
+from .search_records import Filters, Where
+from .text import normalise
 
 _APPLIED, _IN_USE = "applied_through", "tables_in_use"
 # LanceDB leaves it to the operating system to write its files. Linux does so within 35 s by default, other systems
 # sooner; twice that, and what was written then survives a power cut.
 SAFE_AGE_S = 70.0
 _EVENTS_AT_ONCE = 1000
+_FEW = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +203,26 @@ class Log(LogFile):
         offset: int = 0,
     ) -> list[Memory]:
         """Memories of a user, newest first by id."""
+        wanted = self._restrictions(user_id, filters, states, run_id)
+        with self.reading() as connection:
+            rows = connection.execute(
+                select(memories).where(*wanted).order_by(memories.c.id.desc()).limit(limit).offset(offset)
+            )
+            return [_memory(row) for row in rows.mappings()]
+
+    def ids_where(self, user_id: str, where: Where) -> list[str]:
+        """Ids of all of a user's memories that something holds of, newest first."""
+        wanted = self._restrictions(user_id, where.filters, where.states, where.run_id)
+        contained = normalise(where.contains)
+        with self.reading() as connection:
+            rows = connection.execute(
+                select(memories.c.id, memories.c.text).where(*wanted).order_by(memories.c.id.desc())
+            )
+            return [row.id for row in rows if not contained or contained in normalise(row.text)]
+
+    def _restrictions(
+        self, user_id: str, filters: Filters, states: Collection[str], run_id: str
+    ) -> list[ColumnElement[bool]]:
         conditions: list[ColumnElement[bool]] = [memories.c.user_id == user_id, memories.c.state.in_(states)]
         for column, value in (
             (memories.c.about, filters.about),
@@ -214,12 +237,11 @@ class Log(LogFile):
         if filters.until:
             conditions.append(memories.c.observed_at <= filters.until)
         if filters.metadata:
-            conditions.append(memories.c.id.in_(self.ids_with_metadata(user_id, filters)))
-        with self.reading() as connection:
-            rows = connection.execute(
-                select(memories).where(*conditions).order_by(memories.c.id.desc()).limit(limit).offset(offset)
+            having = self.ids_with_metadata(user_id, filters)
+            conditions.append(
+                memories.c.id.in_(select(func.json_each(json.dumps(sorted(having))).table_valued("value")))
             )
-            return [_memory(row) for row in rows.mappings()]
+        return conditions
 
     def ids_with_metadata(self, user_id: str, filters: Filters) -> set[str]:
         """Ids of the user's memories whose metadata equals every wanted key; true is not 1, 1 is 1.0."""
@@ -262,19 +284,21 @@ class Log(LogFile):
                 found += [_memory(row) for row in rows.mappings()]
         return sorted(found, key=lambda memory: memory.id)
 
-    def led_to(self, memory: Memory) -> list[Memory]:
-        """The distilled words whose id leads to a memory, oldest first."""
+    def led_to(self, known: Sequence[Memory]) -> list[Memory]:
+        """The distilled words whose ids lead to any of some memories of one user, oldest first."""
+        wanted = {memory.id for memory in known}
+        leads = memories.c.superseded_by
+        # Looked for by SQLite where they are few.
+        is_one = (
+            or_(*(leads.contains(each, autoescape=True) for each in wanted)) if len(wanted) <= _FEW else leads != ""
+        )
+        of_user = memories.c.user_id.in_({memory.user_id for memory in known})
         with self.reading() as connection:
             rows = connection.execute(
-                select(memories)
-                .where(
-                    memories.c.user_id == memory.user_id,
-                    memories.c.state == "distilled",
-                    memories.c.superseded_by.contains(memory.id, autoescape=True),
-                )
-                .order_by(memories.c.id)
-            )
-            return [_memory(row) for row in rows.mappings()]
+                select(memories.c.id, leads).where(of_user, memories.c.state == "distilled", is_one)
+            ).all()
+        found = self.get_memories([row.id for row in rows if not wanted.isdisjoint(row.superseded_by.split())])
+        return sorted(found.values(), key=lambda memory: memory.id)
 
     def next_position(self, user_id: str, run_id: str) -> int:
         """The place of the next memory in a run, 0 for the first and for memories without a run."""

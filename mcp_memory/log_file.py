@@ -124,6 +124,21 @@ class LogFile:
                 finally:
                     connection.exec_driver_sql(f"PRAGMA busy_timeout={_BUSY_MS}")
 
+    def squeeze(self) -> None:
+        """Write the file anew, without what was deleted from it, and empty the WAL. Call while nothing is written.
+
+        Raises:
+            StorageError: it could not be written, or somebody was reading all the while; nothing is lost.
+        """
+        with self.reading() as connection:
+            connection.exec_driver_sql("VACUUM")
+            if connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]:
+                raise StorageError(f"{self._wal_path} is being read and could not be emptied", hint="try again")
+
+    def copies_before_migrating(self) -> list[Path]:
+        """The copies that were made before the file was brought to a newer schema."""
+        return sorted(self.path.parent.glob(f"{self.path.stem}.schema*.bak"))
+
     def check(self) -> str:
         """'ok', or what SQLite's own check finds wrong with the file."""
         with self.reading() as connection:

@@ -9,12 +9,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import add as adding
-from . import forget, inputs, questions, rebuild, reembed, statements, verify
+from . import inputs, purge, questions, rebuild, reembed, statements, verify
 from . import rate as rating
 from . import search as searching
 from .accompanying import Accompanying
 from .backup import back_up
 from .embedder import Embedder
+from .erasing import Erasing
 from .errors import InvalidInputError
 from .exclusions import is_text_excluded
 from .fact_keeping import FactKeeping
@@ -25,7 +26,7 @@ from .language_model import ModelUse
 from .notes_keeping import NotesKeeping
 from .parts import Parts
 from .paths import data_folder
-from .records import ABOUTS, KINDS, STATES, AddResult, DeleteResult, Episode, Message, OnProgress, Owner, RateResult
+from .records import ABOUTS, KINDS, STATES, AddResult, Episode, Message, OnProgress, Owner, RateResult
 from .records import (
     Memory as Record,
 )
@@ -40,7 +41,7 @@ from .text import BASE_LANGUAGE
 from .turns import Turn
 
 
-class LocalMemory(Revising, FactKeeping, Accompanying, NotesKeeping):
+class LocalMemory(Revising, Erasing, FactKeeping, Accompanying, NotesKeeping):
     """One user's memory in a data folder, as one client sees it.
 
     Open it with `LocalMemory.open`; it holds the folder until `close` or the end of a `with` block. Methods may
@@ -139,8 +140,9 @@ class LocalMemory(Revising, FactKeeping, Accompanying, NotesKeeping):
         stores.embedder.quicken()
         if self._parts.rewriter:
             self._parts.rewriter.prepare()
-        # What waited when the last process ended.
+        # What waited when the last process ended, and what it left to be done.
         self._parts.queue.start()
+        self._parts.upkeep.after_write()
         self._parts.notes.note_change()
 
     def catch_up(self, on_progress: OnProgress = lambda _done, _total: None) -> None:
@@ -243,18 +245,6 @@ class LocalMemory(Revising, FactKeeping, Accompanying, NotesKeeping):
         notice = " ".join(filter(None, notices))
         return replace(result, notice=notice)
 
-    def delete(self, memory_id: str) -> DeleteResult:
-        """Delete one memory by its id.
-
-        Raises:
-            NotFoundError: there is no such memory (any more).
-        """
-        with self._turn.served():
-            result = forget.delete(memory_id, self._owner, self._parts.stores)
-        self._parts.after_change()
-        self._parts.queue.look_again()
-        return result
-
     def rate(self, memory_id: str, useful: bool) -> RateResult:
         """Say whether a memory was of use; searches go by it within bounds, and less so as it fades.
 
@@ -303,7 +293,9 @@ class LocalMemory(Revising, FactKeeping, Accompanying, NotesKeeping):
             InvalidInputError: the target exists, or is no place for a file.
             StorageError: it cannot be written; nothing is left of it.
         """
-        return back_up(self._parts.stores, target, self._parts.clock())
+        written = back_up(self._parts.stores, target, self._parts.clock())
+        purge.note_copy(self._parts.stores, Path(written.path), written.manifest.made_at)
+        return written
 
     @staticmethod
     def restore(source: str | Path, folder: str | Path | None = None) -> RestoreResult:

@@ -5,6 +5,7 @@ a record and not as an instruction.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from .records import AddResult, DeleteResult, Memory, RateResult, Receipt
@@ -117,7 +118,21 @@ def add_lines(result: AddResult) -> str:
 
 def delete_payload(result: DeleteResult) -> dict[str, Any]:
     """The structured answer of a delete."""
-    return {"deleted": result.id, "text": result.text, "purged": False}
+    payload = {"deleted": result.id, "text": result.text, "purged": bool(result.n_purged)}
+    return payload | ({"notice": _copies(result.copies)} if result.copies else {})
+
+
+def delete_lines(result: DeleteResult) -> str:
+    """The same as text."""
+    if not result.n_purged:
+        return f"deleted [{result.id}]: {quote(result.text)}"
+    with_it = f", with {result.n_purged - 1} that led to it" if result.n_purged > 1 else ""
+    copies = f"\n{_copies(result.copies)}" if result.copies else ""
+    return f"purged [{result.id}]{with_it}: {quote(result.text)}{copies}"
+
+
+def _copies(paths: Sequence[str]) -> str:
+    return f"Copies of before are left as they are: {', '.join(paths)}."
 
 
 def rate_payload(result: RateResult) -> dict[str, Any]:

@@ -39,10 +39,14 @@ ABOUTS: tuple[About, ...] = ("user", "agent")
 KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "plan", "procedure", "message", "note")
 # States in which a memory can be found; the index and LanceDB hold these.
 SEARCHABLE: tuple[State, ...] = ("active", "raw", "invalid")
+# States of what may be forgotten by a restriction; what has given way goes with what it led to.
+FORGETTABLE: tuple[State, ...] = (*SEARCHABLE, "deleted")
 STATES: tuple[State, ...] = ("active", "raw", "distilled", "merged", "invalid", "deleted")
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 # Events that tell of a statement met again, and that it was not after all; they are part of what is known.
 SIGHTINGS = ("sight", "unsight")
+# The operation of events that say that something was purged, and no more.
+PURGED = "purge"
 # The prompt of a memory whose text a person has corrected, or has kept from being read by a language model.
 BY_HAND = "hand"
 # What ended a fact that no other fact ended.
@@ -305,11 +309,39 @@ class AddResult:
 
 @dataclass(frozen=True, slots=True)
 class DeleteResult:
-    """The memory that is gone, with the text it had."""
+    """The memory that is gone, with the text it had.
+
+    Where it was purged, `n_purged` memories were, those included that led to it, and `copies` are the files of earlier
+    times that still have it.
+    """
 
     id: str
     text: str
     removed_entities: tuple[str, ...] = ()
+    n_purged: int = 0
+    copies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How many memories some restrictions hold of, and the newest few of them."""
+
+    n: int
+    newest: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a restriction took away: `n` memories, by the change `change_id`, which undo takes back.
+
+    Where it was a purge there is no way back: `n_purged` counts those too that led to them, and `copies` are files of
+    earlier times that still have them.
+    """
+
+    n: int
+    change_id: str = ""
+    n_purged: int = 0
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

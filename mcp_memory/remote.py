@@ -16,7 +16,7 @@ from .hook_records import Moment as At
 from .inputs import Moment
 from .notes import place_of
 from .paths import data_folder
-from .records import AddResult, DeleteResult, Fact, Message, OnProgress, RateResult
+from .records import AddResult, DeleteResult, Fact, Forgotten, Matching, Message, OnProgress, RateResult
 from .records import Memory as Record
 from .reports import (
     BackupResult,
@@ -148,9 +148,19 @@ class RemoteMemory:
         answer: SearchResult = self._ask("search", **given, as_of=as_of, known_at=known_at, filters=filters)
         return answer
 
-    def delete(self, memory_id: str) -> DeleteResult:
+    def delete(self, memory_id: str, *, purge: bool = False) -> DeleteResult:
         """Delete one memory by its id; see `Memory.delete`."""
-        answer: DeleteResult = self._ask("delete", memory_id=memory_id)
+        answer: DeleteResult = self._ask("delete", memory_id=memory_id, purge=purge)
+        return answer
+
+    def matching(self, where: Mapping[str, Any]) -> Matching:
+        """How many memories `forget` would take away; see `Memory.matching`."""
+        answer: Matching = self._ask("matching", where=where)
+        return answer
+
+    def forget(self, where: Mapping[str, Any], *, expected: int, purge: bool = False) -> Forgotten:
+        """Delete all memories that something holds of; see `Memory.forget`."""
+        answer: Forgotten = self._ask("forget", where=where, expected=expected, purge=purge)
         return answer
 
     def rate(self, memory_id: str, useful: bool) -> RateResult:

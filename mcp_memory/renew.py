@@ -4,8 +4,9 @@ import contextlib
 import logging
 import shutil
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
-from .apply import BATCH, put_entities, put_memories
+from .apply import BATCH, apply_waiting, put_entities, put_memories
 from .audit import wanted_ids
 from .embedder import Embedder
 from .errors import StorageError
@@ -13,7 +14,7 @@ from .log import Pending
 from .made_by import MadeBy
 from .reconcile import differing
 from .records import OnProgress
-from .reports import Rebuilt
+from .reports import Rebuilt, TableName
 from .stores import Stores
 from .tables import Tables, TablesDamagedError
 
@@ -60,11 +61,61 @@ def renew(stores: Stores, embedder: Embedder, on_progress: OnProgress) -> Rebuil
         return _renew(stores, embedder, made_by, on_progress)
 
 
+def rewrite(stores: Stores, on_progress: OnProgress = lambda _done, _total: None) -> None:
+    """Write the tables anew from their own rows, those of them that the log still has; nothing is embedded twice.
+
+    What deleted rows leave in LanceDB's files stays in the old ones, which are removed. Call it `alone`.
+
+    Raises:
+        ModelUnavailableError, ConflictError, StorageError: the tables in use are as they were.
+    """
+    made_by = stores.embedder.made_by()
+    # What an earlier run left may hold what is gone.
+    shutil.rmtree(stores.folder.fresh, ignore_errors=True)
+    try:
+        with stores.applying:
+            apply_waiting(stores)
+            seen = stores.log.last_event()
+            pending = stores.log.pending()
+            stores.folder.begin_fresh(made_by)
+            fresh = Tables(stores.folder.fresh, made_by.dimension)
+            wanted: dict[TableName, set[str]] = {name: wanted_ids(stores.log, name) for name in get_args(TableName)}
+            done, total = 0, sum(map(len, wanted.values()))
+            for n in stores.tables().copy_into(fresh, wanted):
+                stores.check_open()
+                done += n
+                on_progress(min(done, total), total)
+        in_fields = not stores.are_tables_checked
+        _complete(stores, stores.embedder, made_by, fresh, (seen, pending), on_progress, in_fields=in_fields)
+    except TablesDamagedError as exc:
+        logger.warning("the tables are made anew: %s", exc)
+        shutil.rmtree(stores.folder.fresh, ignore_errors=True)
+        _renew(stores, stores.embedder, made_by, on_progress)
+
+
 def _renew(stores: Stores, embedder: Embedder, made_by: MadeBy, on_progress: OnProgress) -> Rebuilt:
     seen = stores.log.last_event()
     stores.folder.begin_fresh(made_by)
     fresh = Tables(stores.folder.fresh, made_by.dimension)
-    memory_ids, entity_ids = differing(stores, fresh, _NOTHING, in_fields=True)
+    return _complete(stores, embedder, made_by, fresh, (seen, _NOTHING), on_progress, in_fields=True)
+
+
+def _complete(
+    stores: Stores,
+    embedder: Embedder,
+    made_by: MadeBy,
+    fresh: Tables,
+    since: tuple[int, Pending],
+    on_progress: OnProgress,
+    *,
+    in_fields: bool,
+) -> Rebuilt:
+    """Bring fresh tables, which hold some of it, in line with the log, and exchange them.
+
+    `since`: the event up to which they are known to differ, and what is pending of before.
+    """
+    seen, pending = since
+    memory_ids, entity_ids = differing(stores, fresh, pending, in_fields=in_fields)
     n_memories, n_entities = len(wanted_ids(stores.log, "memories")), len(wanted_ids(stores.log, "entities"))
     total = max(n_memories + n_entities, len(memory_ids) + len(entity_ids))
     n_resumed = done = total - len(memory_ids) - len(entity_ids)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from .records import About, Kind, Memory, Owner, Scope
+from .records import SEARCHABLE, About, Kind, Memory, Owner, Scope, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,16 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which memories are meant: all restrictions hold of each. `contains` is a part of the text, in any case."""
+
+    filters: Filters = field(default_factory=Filters)
+    run_id: str = ""
+    contains: str = ""
+    states: tuple[State, ...] = SEARCHABLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,6 +181,9 @@ class Settings(BaseSettings):
     keep_events_days: int = Field(
         1095, ge=0, le=36500, description="days for which the history of changes is kept; 0 means for good"
     )
+    purge_expired_days: int = Field(
+        7, ge=-1, le=36500, description="days after which a memory that has expired is purged; -1 means never"
+    )
     optimize_every: int = Field(32, ge=1, description="writes after which LanceDB is compacted")
 
     @property

@@ -12,8 +12,9 @@ from .stores import Stores
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a change led to: entities that lost their last link."""
+    """What a change led to: entities that lost their last link. `change_id` is what it is undone by."""
 
+    change_id: str
     removed_entities: tuple[Entity, ...]
 
 
@@ -38,7 +39,7 @@ def commit(
         _update_index(index, change, committed, memory_vectors, entity_vectors)
     if not stores.is_behind:
         _leave_for_tables(change, committed, stores, memory_vectors, entity_vectors)
-    return Outcome(committed.removed_entities)
+    return Outcome(change.id, committed.removed_entities)
 
 
 def kept_vectors(memories: Iterable[Memory], stores: Stores) -> dict[str, Floats]:

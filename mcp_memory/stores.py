@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .embedder import Embedder, full_name
+from .erasure import is_unfinished
 from .errors import ConflictError, McpMemoryError, StorageError
 from .ids import IdSequence
 from .index import UserIndex, load_index, load_vectors
@@ -82,6 +83,8 @@ class Stores:
             self.is_behind = self.log.has_pending()
             # Whether their vectors may be relied upon: not after a kill or a power cut, until they have been compared.
             self.are_tables_checked = not self.log.are_tables_in_use
+            # Whether traces of what was purged may still lie in the files.
+            self.is_purge_unfinished = is_unfinished(self.log)
             self._check_model()
             self._check_log()
         except McpMemoryError:
@@ -323,6 +326,11 @@ class Stores:
                     self._fill(index, user_id)
                     space.indices[user_id] = index
         return index, space.embedder
+
+    def forget_index(self, user_id: str) -> None:
+        """Have the index of a user made anew for the next search."""
+        with self.writing:
+            self._space.indices.pop(user_id, None)
 
     def loaded_indices(self) -> dict[str, UserIndex]:
         """The indices in memory, by user."""

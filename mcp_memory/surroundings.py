@@ -58,7 +58,10 @@ def is_outdated(reading: Reading, episode: Episode, stores: Stores) -> bool:
     around = reading.around
     known = stores.log.get_memories(reading.known_ids)
     return (
-        by_itself(episode, stores).left_out != reading.left_out
+        # Words of it were purged.
+        backlog.get_episode(stores.log, episode.id) != episode
+        or len(known) < len(set(reading.known_ids))
+        or by_itself(episode, stores).left_out != reading.left_out
         or any(memory.state == "deleted" for memory in known.values())
         # A summary goes with the memories that it was made of.
         or (bool(around.profile) and get_profile(stores.log, episode.owner.user_id) is None)

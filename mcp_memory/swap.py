@@ -41,6 +41,16 @@ class TablesFolder:
             if self.path.exists():
                 self.path.rename(self.damaged)
 
+    def clear(self) -> None:
+        """Remove what lies beside the tables: of earlier times, or half made.
+
+        Raises:
+            StorageError: something cannot be removed.
+        """
+        with _failing_clearly(self.path, "cleared of older ones"):
+            for beside in (self.fresh, self.damaged, self._replaced):
+                _remove(beside)
+
     def made_by(self) -> MadeBy | None:
         """With what the vectors of the tables in use were made, as far as they say so."""
         return read_made_by(self.path)

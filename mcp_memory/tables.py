@@ -9,7 +9,7 @@ import json
 import os
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -31,6 +31,7 @@ Vectors = NDArray[np.float32]
 # Older versions of a table are kept this long, for readers that are in the middle of one.
 _KEEP_VERSIONS = timedelta(minutes=1)
 _MAX_IDS = 500
+_COPIED_AT_ONCE = 8192
 # What LanceDB and its libraries say in words of their own; whatever else they report, other than what the system said,
 # means that the files cannot be used as they are.
 _OF_THE_MACHINE = ("no space", "storage full", "quota", "read-only", "out of memory")
@@ -160,6 +161,32 @@ class Tables:
                 for name in names:
                     sync(Path(folder, name))
                 sync(Path(folder))
+
+    def copy_into(self, other: "Tables", wanted: Mapping[TableName, Set[str]]) -> Iterator[int]:
+        """Write the rows of some ids into other tables, which are empty, as they are; yields how many at a time.
+
+        Nothing may be written to these meanwhile.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for name, ids in wanted.items():
+            keep = pa.array(sorted(ids), pa.string())
+            with _translating(self.path):
+                batches = iter(self._named(name).search().to_batches(_COPIED_AT_ONCE))
+            while True:
+                with _translating(self.path):
+                    batch = next(batches, None)
+                if batch is None:
+                    break
+                rows = pa.Table.from_batches([batch])
+                rows = rows.filter(pc.is_in(rows.column("id"), value_set=keep))
+                if not rows.num_rows:
+                    continue
+                with other._writing, _translating(other.path):
+                    other._named(name).add(rows)
+                    other.n_unoptimized += 1
+                yield rows.num_rows
 
     # Reading
 

@@ -12,7 +12,6 @@ from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from . import pack, pack_changes
-from .errors import InvalidInputError
 from .records import About, Kind, Role, Scope
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class DeleteArguments(Arguments):
     """Arguments of delete_memory."""
 
     memory_id: str = Field(description="id of a hit")
-    purge: bool = Field(False, description="not available yet")
+    purge: bool = Field(False, description="Also from history and files, for good")
 
 
 class ListArguments(Arguments):
@@ -178,13 +177,8 @@ def _add(memory: "LocalMemory | RemoteMemory", given: AddArguments) -> CallToolR
 
 
 def _delete(memory: "LocalMemory | RemoteMemory", given: DeleteArguments) -> CallToolResult:
-    if given.purge:
-        raise InvalidInputError(
-            "purge is not available in this version; nothing was deleted",
-            hint="leave purge out: the memory leaves every search, its text stays in the history",
-        )
-    result = memory.delete(given.memory_id)
-    return _answer(pack.delete_payload(result), f"deleted [{result.id}]: {pack.quote(result.text)}")
+    result = memory.delete(given.memory_id, purge=given.purge)
+    return _answer(pack.delete_payload(result), pack.delete_lines(result))
 
 
 def _list(memory: "LocalMemory | RemoteMemory", given: ListArguments) -> CallToolResult:

@@ -15,7 +15,7 @@ from .embedding import comparable, embed
 from .errors import ConflictError, NotFoundError
 from .ids import canonical
 from .knowledge import facts_of_memories
-from .records import SEARCHABLE, SIGHTINGS, Change, Fact, Memory, Owner, Sighting
+from .records import PURGED, SEARCHABLE, SIGHTINGS, Change, Fact, Memory, Owner, Sighting
 from .reports import Undone, UndoneRow
 from .schema import as_json
 from .store import commit
@@ -107,6 +107,10 @@ def _look(change_id: str, owner: Owner, stores: Stores) -> _Before:
     """The events of a change and its rows now, if these are still as the change left them."""
     log = stores.log
     events = trail.events_of_change(log, owner.user_id, change_id)
+    if any(event.operation == PURGED for event in events):
+        raise NotFoundError(
+            f"of change {change_id!r} something was purged: it cannot be undone", hint="correct the memories themselves"
+        )
     if not events or trail.may_lack_events(log, change_id):
         raise NotFoundError(
             f"of change {change_id!r} some of what was before has been dropped from the history",

@@ -1,4 +1,7 @@
-"""Upkeep: write to LanceDB what waits, catch up with the log, compact, renew keyword bases. In a thread of its own."""
+"""Upkeep: write to LanceDB what waits, catch up with the log, compact, renew keyword bases, purge what has expired.
+
+In a thread of its own.
+"""
 
 import logging
 import threading
@@ -6,10 +9,12 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 
+from . import purge
 from .apply import apply_waiting
 from .errors import McpMemoryError
 from .reconcile import catch_up
 from .records import OnProgress
+from .renew import alone
 from .stores import Stores
 from .tables import TablesDamagedError
 
@@ -19,7 +24,9 @@ logger = logging.getLogger(__name__)
 # many rows it has, and leaves a small file behind.
 GROUP_ROWS = 256
 GROUP_S = 0.2
-_EVENTS_EVERY_S = 3600.0
+_TIDY_EVERY_S = 3600.0
+# Who purges what has expired.
+_AGENT = "mcp-memory"
 
 
 class Upkeep:
@@ -36,7 +43,7 @@ class Upkeep:
         self._is_hurried = False
         self._catching_up = threading.Lock()
         self._is_caught_up = False
-        self._events_looked_at_s: float | None = None
+        self._tidied_at_s: float | None = None
         # Whether what was due at the last look has been done.
         self._has_failed = False
 
@@ -99,18 +106,33 @@ class Upkeep:
 
     def _is_due(self) -> bool:
         rebuild = any(index.keywords.wants_rebuild for index in self._stores.loaded_indices().values())
-        return rebuild or self._stores.is_behind or len(self._stores.waiting) > 0 or self._wants_optimize()
+        is_any = rebuild or self._stores.is_behind or len(self._stores.waiting) > 0 or self._wants_optimize()
+        return is_any or self._stores.is_purge_unfinished or self._is_time_to_tidy()
 
     def _wants_optimize(self) -> bool:
         tables = self._stores.opened_tables
         return tables is not None and tables.n_unoptimized >= self._stores.settings.optimize_every
 
-    def _drop_old_events(self) -> None:
-        """Drop what the history need not keep, after the first write and then once an hour."""
-        days, now = self._stores.settings.keep_events_days, time.monotonic()
-        if not days or (self._events_looked_at_s is not None and now - self._events_looked_at_s < _EVENTS_EVERY_S):
+    def _is_time_to_tidy(self) -> bool:
+        """Whether what is old has not been looked at for an hour: at the start, and when something happens later."""
+        return self._tidied_at_s is None or time.monotonic() - self._tidied_at_s >= _TIDY_EVERY_S
+
+    def _tidy(self) -> None:
+        """Drop what the history need not keep, and purge what expired."""
+        if self._stores.is_purge_unfinished and not self._stores.is_closing:
+            with alone(self._stores):
+                purge.finish(self._stores)
+        if not self._is_time_to_tidy():
             return
-        self._events_looked_at_s = now
+        self._tidied_at_s = time.monotonic()
+        self._drop_old_events()
+        if not self._stores.is_closing:
+            purge.purge_expired(self._stores, self._stores.settings.purge_expired_days, _AGENT)
+
+    def _drop_old_events(self) -> None:
+        days = self._stores.settings.keep_events_days
+        if not days:
+            return
         before = self._stores.clock() - timedelta(days=days)
         is_any_left = True
         while is_any_left and not self._stores.is_closing:
@@ -165,7 +187,7 @@ class Upkeep:
                 index.keywords.rebuild()
         with stores.writing:
             stores.log.fold_wal()
-        self._drop_old_events()
+        self._tidy()
 
     def _catch_up_again(self) -> None:
         self._is_caught_up = False

@@ -38,10 +38,11 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
     Raises:
         ModelUnavailableError, ModelOutputError: nothing has changed.
     """
-    episode = backlog.get_episode(stores.log, job.episode_id)
-    if episode is None:
-        return keep_words(job, stores, "its episode is gone")
     while True:
+        # Anew each time: some of its words may have been purged.
+        episode = backlog.get_episode(stores.log, job.episode_id)
+        if episode is None:
+            return keep_words(job, stores, "its episode is gone")
         if job.task == "procedure":
             reading = by_itself(episode, stores)
             distilled = summarise(episode, reading.left_out, model.ask)
@@ -64,11 +65,11 @@ def work_off(job: Job, stores: Stores, model: LanguageModel) -> tuple[Receipt, .
 
 def keep_words(job: Job, stores: Stores, error: str) -> tuple[Receipt, ...]:
     """Give a job up: what waited for it stays as it was said, without its secrets, as ordinary memories."""
-    episode = backlog.get_episode(stores.log, job.episode_id)
-    if episode is None:
-        backlog.cancel(stores.log, job, error)
-        return ()
     while True:
+        episode = backlog.get_episode(stores.log, job.episode_id)
+        if episode is None:
+            backlog.cancel(stores.log, job, error)
+            return ()
         reading = by_itself(episode, stores)
         distilled = Distilled(undecided=set(range(len(episode.messages))) - reading.left_out)
         drafts = _drafts(distilled, episode, "", stores)

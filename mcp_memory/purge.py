@@ -1,0 +1,179 @@
+"""The purging pipeline: deleted, taken out of the log for good, and then out of every file of the data folder.
+
+After the second step nothing can bring it back. The third may take a while: where it is cut short, the next start of
+the folder takes it up.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from .address import LOG_NAME as ENGINE_LOG_NAME
+from .address import STDERR_NAME
+from .erasure import Erased, erase, expired, family_of, finish_erasing
+from .errors import McpMemoryError, StorageError
+from .forget import delete_all
+from .lookup import find, find_kept
+from .records import DeleteResult, Memory, Owner
+from .renew import alone, rewrite
+from .stores import Stores
+from .traces import Traces
+
+COPIES = "copies"
+_SET_ASIDE = "before-restore-*"
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """The memories that were meant, how many went with them, and the files of earlier times that still have them."""
+
+    meant: tuple[Memory, ...]
+    n_purged: int = 0
+    copies: tuple[str, ...] = ()
+
+
+def purge(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
+    """Take one memory out for good, with the words that it was read out of and what was merged into it.
+
+    Siblings that were read out of the same words stay. It may have been deleted before.
+
+    Raises:
+        NotFoundError: no such memory, or it has given way to others, which are named.
+        StorageError: as `purge_all` does.
+    """
+    purged = purge_all(lambda: [_meant(memory_id, owner, stores)], owner, stores)
+    memory = purged.meant[0]
+    return DeleteResult(memory.id, memory.text, n_purged=purged.n_purged, copies=purged.copies)
+
+
+def purge_all(choose: Callable[[], Sequence[Memory]], owner: Owner, stores: Stores) -> Purged:
+    """Take memories of one user out for good; they are chosen when nothing can be changed any more.
+
+    Raises:
+        StorageError: before they were taken out: nothing has changed. After that, which the message says: they are gone
+            from the log, and the rest is done when the folder is next opened.
+    """
+    with alone(stores):
+        with stores.writing:
+            meant = choose()
+            if not meant:
+                return Purged(())
+            erased = _take_out(meant, owner, stores)
+        _finish_or_say(stores, erased.traces)
+    copies = tuple(str(path) for path in _copies(stores, erased.created_at))
+    return Purged(tuple(meant), len(erased.memory_ids), copies)
+
+
+def purge_expired(stores: Stores, kept_days: int, agent_id: str) -> int:
+    """Take out what expired so many days ago, of all users; how many memories that were. -1 keeps everything.
+
+    Raises:
+        StorageError: as `purge` does; somebody makes the tables anew at present.
+    """
+    if kept_days < 0:
+        return 0
+    before = stores.clock() - timedelta(days=kept_days)
+    if not expired(stores.log, before):
+        return 0
+    n_purged = 0
+    with alone(stores):
+        traces: list[Traces] = []
+        while due := expired(stores.log, before):
+            for user_id, ids in due.items():
+                with stores.writing:
+                    found = list(stores.log.get_memories(ids).values())
+                    erased = _take_out(found, Owner(user_id, agent_id), stores)
+                traces.append(erased.traces)
+                n_purged += len(erased.memory_ids)
+        _finish_or_say(stores, *traces)
+    return n_purged
+
+
+def _finish_or_say(stores: Stores, *traces: Traces) -> None:
+    try:
+        finish(stores, *traces)
+    except McpMemoryError as exc:
+        raise StorageError(
+            f"taken out of the log for good, and not yet out of every file: {exc.message}",
+            hint=f"{exc.hint}; the rest is done when the folder is next opened (mcp-memory engine stop)",
+        ) from exc
+
+
+def finish(stores: Stores, *traces: Traces) -> None:
+    """Take out of the files what is out of the log already. Call it `alone`, and without a lock; safe to repeat.
+
+    Raises:
+        StorageError: something of it is still to be done.
+    """
+    stores.is_purge_unfinished = True
+    rewrite(stores)
+    stores.folder.clear()
+    try:
+        for copy in stores.log.copies_before_migrating():
+            copy.unlink(missing_ok=True)
+        for path in _program_logs(stores.settings.home):
+            _scrub(path, traces)
+    except OSError as exc:
+        raise StorageError(f"{exc.filename} cannot be changed: {exc.strerror}", hint="check its permissions") from exc
+    with stores.writing:
+        finish_erasing(stores.log)
+    stores.is_purge_unfinished = False
+
+
+def note_copy(stores: Stores, path: Path, at: datetime) -> None:
+    """Remember where a copy of what is stored lies, so that a purge can name it."""
+    known = _known_copies(stores)
+    with stores.writing:
+        stores.log.set_meta(**{COPIES: json.dumps({**known, str(path): at.isoformat()}, ensure_ascii=False)})
+
+
+def _meant(memory_id: str, owner: Owner, stores: Stores) -> Memory:
+    """The memory that is to go; one that was deleted still has something to take out."""
+    memory = find(memory_id, owner.user_id, stores.log)
+    return memory if memory.state == "deleted" else find_kept(memory_id, owner.user_id, stores.log, to="purge")
+
+
+def _take_out(memories: Sequence[Memory], owner: Owner, stores: Stores) -> Erased:
+    going = [each for each in memories if each.state != "deleted"]
+    if going:
+        delete_all(going, owner, stores)
+    ids = family_of(stores.log, owner.user_id, [each.id for each in memories])
+    now = stores.clock()
+    erased = erase(stores.log, owner, ids, stores.ids.next(now), now)
+    stores.is_purge_unfinished = True
+    # What the index of the user has of names is not that of the log any more.
+    stores.forget_index(owner.user_id)
+    return erased
+
+
+def _copies(stores: Stores, since: datetime) -> Iterator[Path]:
+    """Files that may hold what was there at a time, and that are not this program's to change."""
+    for path, at in _known_copies(stores).items():
+        if datetime.fromisoformat(at) >= since and Path(path).exists():
+            yield Path(path)
+    yield from sorted(stores.settings.home.glob(_SET_ASIDE))
+
+
+def _known_copies(stores: Stores) -> Mapping[str, str]:
+    known: dict[str, str] = json.loads(stores.log.get_meta(COPIES) or "{}")
+    return {path: at for path, at in known.items() if Path(path).exists()}
+
+
+def _program_logs(home: Path) -> list[Path]:
+    return [*sorted(home.glob(f"{ENGINE_LOG_NAME}*")), home / STDERR_NAME]
+
+
+def _scrub(path: Path, traces: Sequence[Traces]) -> None:
+    """Take out the lines that tell of what was purged; the file stays the one that the program writes to."""
+    try:
+        with path.open("r+", encoding="utf-8", errors="surrogateescape", newline="") as file:
+            lines = file.readlines()
+            kept = [line for line in lines if not any(each.are_in(line) for each in traces)]
+            if len(kept) < len(lines):
+                file.seek(0)
+                file.writelines(kept)
+                file.truncate()
+    except FileNotFoundError:
+        return
