@@ -20,6 +20,7 @@ from .place import NETWORK_ADVICE, check_hard_links, network_warning, no_locks
 logger = logging.getLogger(__name__)
 
 LOCK_NAME = "lock"
+_LETTING_GO_S = 0.5
 _ELSEWHERE = "set MCP_MEMORY_HOME to another folder"
 
 
@@ -27,7 +28,9 @@ class DataFolder:
     """An exclusively held data folder. The operating system frees the lock when the process ends, however."""
 
     def __init__(self, path: Path, *, is_engine: bool = False) -> None:
-        """Create the folder where needed and take its lock without waiting. An engine tells others that it is one.
+        """Create the folder where needed and take its lock; where it is held there is no waiting for it.
+
+        An engine tells others that it is one.
 
         Raises:
             FolderInUseError: another process holds it; the message names its pid.
@@ -39,7 +42,7 @@ class DataFolder:
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
             _keep_others_out(path)
-            self._lock.acquire()
+            self._acquire()
             check_hard_links(path / LOCK_NAME)
             _refuse_beside_an_engine(path)
         except Timeout as exc:
@@ -57,6 +60,15 @@ class DataFolder:
             (path / OWNER_NAME).write_text(json.dumps(asdict(Holder(os.getpid(), is_engine))), encoding="utf-8")
         if warning := network_warning(path):
             logger.warning("%s: %s", warning, NETWORK_ADVICE)
+
+    def _acquire(self) -> None:
+        try:
+            self._lock.acquire()
+        except Timeout:
+            if holder_of(self.path) is not None:
+                raise
+            # Nobody says that it holds it: whoever did is letting go, or has only just come.
+            self._lock.acquire(timeout=_LETTING_GO_S)
 
     def release(self) -> None:
         """Let go of the folder. Safe to repeat."""

@@ -229,17 +229,18 @@ def where_of(given: Mapping[str, Any]) -> Where:
     names = (*Filters.__slots__, "run_id", "contains", "state")
     if unknown := set(given) - set(names):
         raise InvalidInputError(f"unknown restriction {sorted(unknown)[0]!r}", hint=f"use {', '.join(names)}")
-    if not any(given.values()):
-        raise InvalidInputError(
-            "nothing says which memories are meant", hint="give at least one restriction; all of them is never meant"
-        )
     state = one_of("state", given.get("state") or "", ("", *FORGETTABLE))
-    return Where(
+    where = Where(
         filters=filters_of({name: value for name, value in given.items() if name in Filters.__slots__}),
         run_id=short("run_id", given.get("run_id") or ""),
         contains=clean(str(given.get("contains") or "")).strip(),
         states=(state,) if state else SEARCHABLE,
     )
+    if not (where.filters != Filters() or where.run_id or where.contains or state in ("invalid", "deleted")):
+        raise InvalidInputError(
+            "nothing says which memories are meant", hint="give a restriction beside the state; all is never meant"
+        )
+    return where
 
 
 def where_pairs(name: str, given: Sequence[str]) -> dict[str, Any]:

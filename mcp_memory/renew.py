@@ -4,7 +4,6 @@ import contextlib
 import logging
 import shutil
 from collections.abc import Iterator, Sequence
-from typing import get_args
 
 from .apply import BATCH, apply_waiting, put_entities, put_memories
 from .audit import wanted_ids
@@ -79,7 +78,11 @@ def rewrite(stores: Stores, on_progress: OnProgress = lambda _done, _total: None
             pending = stores.log.pending()
             stores.folder.begin_fresh(made_by)
             fresh = Tables(stores.folder.fresh, made_by.dimension)
-            wanted: dict[TableName, set[str]] = {name: wanted_ids(stores.log, name) for name in get_args(TableName)}
+            # What is to be another is not copied first: no version may have it as it was.
+            wanted: dict[TableName, set[str]] = {
+                "memories": wanted_ids(stores.log, "memories") - set(pending.memory_ids),
+                "entities": wanted_ids(stores.log, "entities") - set(pending.entity_ids),
+            }
             done, total = 0, sum(map(len, wanted.values()))
             for n in stores.tables().copy_into(fresh, wanted):
                 stores.check_open()

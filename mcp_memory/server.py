@@ -34,7 +34,7 @@ from pydantic import ValidationError
 
 from . import __version__
 from .engine import Engine
-from .errors import InvalidInputError, McpMemoryError, NotFoundError
+from .errors import ConflictError, InvalidInputError, McpMemoryError, NotFoundError
 from .resources import PROMPTS, RESOURCES, TEMPLATES, filling
 from .resources import reading as reading_of
 from .tools import Arguments, Work, offered
@@ -200,7 +200,7 @@ def _looked_up(work: Callable[[], T]) -> T | ErrorData:
     except (InvalidInputError, NotFoundError) as exc:
         return ErrorData(code=INVALID_PARAMS, message=str(exc), data={"code": exc.code, "hint": exc.hint})
     except McpMemoryError as exc:
-        logger.warning("%s", exc)
+        _note(exc)
         return ErrorData(code=INTERNAL_ERROR, message=str(exc), data={"code": exc.code, "hint": exc.hint})
     except Exception:  # what nobody expected is told to nobody but the log
         logger.exception("unexpected error")
@@ -217,13 +217,18 @@ def _with_notice(result: CallToolResult, notice: str) -> CallToolResult:
     return result.model_copy(update={"content": content, "structured_content": structured})
 
 
+def _note(exc: McpMemoryError) -> None:
+    """Log what whoever looks after the machine is to know; what a caller did wrong may quote what is remembered."""
+    if not isinstance(exc, InvalidInputError | NotFoundError | ConflictError):
+        logger.warning("%s", exc)
+
+
 def _run(open_memory: "Callable[[], LocalMemory | RemoteMemory]", work: Work, given: Arguments) -> CallToolResult:
     """One tool call in its worker thread; known errors become answers, others are masked."""
     try:
         return work(open_memory(), given)
     except McpMemoryError as exc:
-        if not isinstance(exc, InvalidInputError | NotFoundError):
-            logger.warning("%s", exc)
+        _note(exc)
         return _failure(str(exc))
     except Exception:  # the one place that must not let anything through
         logger.exception("unexpected error")

@@ -149,7 +149,7 @@ async def test_delete_names_what_is_gone(client: Client) -> None:
         ("add_memory", {"text": "x", "metadata": [1]}, "metadata [1]"),
         ("delete_memory", {"memory_id": "nope"}, "is no memory id"),
         ("delete_memory", {"memory_id": "000000000000"}, "there is no memory '000000000000'"),
-        ("delete_memory", {"memory_id": "000000000000", "purge": True}, "purge is not available"),
+        ("delete_memory", {"memory_id": "000000000000", "purge": True}, "there is no memory"),
         ("paint_memory", {}, "no tool 'paint_memory'"),
     ],
 )
