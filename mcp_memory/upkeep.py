@@ -107,7 +107,7 @@ class Upkeep:
     def _is_due(self) -> bool:
         rebuild = any(index.keywords.wants_rebuild for index in self._stores.loaded_indices().values())
         is_any = rebuild or self._stores.is_behind or len(self._stores.waiting) > 0 or self._wants_optimize()
-        return is_any or self._stores.is_purge_unfinished or self._is_time_to_tidy()
+        return is_any or self._is_time_to_tidy()
 
     def _wants_optimize(self) -> bool:
         tables = self._stores.opened_tables
@@ -118,16 +118,17 @@ class Upkeep:
         return self._tidied_at_s is None or time.monotonic() - self._tidied_at_s >= _TIDY_EVERY_S
 
     def _tidy(self) -> None:
-        """Drop what the history need not keep, and purge what expired."""
-        if self._stores.is_purge_unfinished and not self._stores.is_closing:
-            with alone(self._stores):
-                purge.finish(self._stores)
+        """Drop what the history need not keep, end a purge that was cut short, and purge what has expired."""
         if not self._is_time_to_tidy():
             return
         self._tidied_at_s = time.monotonic()
         self._drop_old_events()
-        if not self._stores.is_closing:
-            purge.purge_expired(self._stores, self._stores.settings.purge_expired_days, _AGENT)
+        if self._stores.is_closing or self._stores.rebuilding.locked():
+            return
+        if self._stores.is_purge_unfinished:
+            with alone(self._stores):
+                purge.finish(self._stores)
+        purge.purge_expired(self._stores, self._stores.settings.purge_expired_days, _AGENT)
 
     def _drop_old_events(self) -> None:
         days = self._stores.settings.keep_events_days
