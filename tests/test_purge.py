@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mcp_memory.embedder import Embedder
 from mcp_memory.errors import NotFoundError, StorageError
 from mcp_memory.memory import LocalMemory
+from mcp_memory.notes import carry_out, plan_sync
 from tests.conftest import Clock, Opener
 from tests.ollama_server import OllamaServer, facts
 from tests.scanner import data_files, traces_of
@@ -307,3 +308,26 @@ def test_whatever_is_said_of_somebody_in_any_order_leaves_no_trace(
         assert {record.text for record in memory.list(states=states)} == staying
         for text in staying:
             assert text in {hit.memory.text for hit in memory.search(text).hits} or memory.list(states=["invalid"])
+
+
+def test_what_a_conversation_was_captured_and_given_goes_from_its_state_and_from_notes(
+    memory: LocalMemory, home: Path, tmp_path: Path
+) -> None:
+    notes = tmp_path / "AGENTS.md"
+    notes.write_text("# Mine\n", encoding="utf-8")
+    carry_out(plan_sync(notes, []))
+    memory.keep_notes(str(notes), 400)
+    said = f"I live with {MARKER}, my dog."
+    memory.add(said, infer=False, kind="fact")
+    memory.add("I keep bees.", infer=False, kind="fact")
+    # Known already: nothing but the call says it once more.
+    memory.capture([{"role": "user", "content": said}], conversation="one", folder=str(tmp_path))
+    memory.refresh_notes()
+    assert MARKER in notes.read_text(encoding="utf-8")
+    hidden = next(record for record in memory.list() if MARKER in record.text and record.kind == "fact")
+    memory.note_given(conversation="two", memory_ids=[hidden.id])
+    memory.settle()
+    memory.forget({"contains": MARKER}, expected=memory.matching({"contains": MARKER}).n, purge=True)
+    assert traces_of(MARKER, home) == []
+    assert MARKER not in notes.read_text(encoding="utf-8")
+    assert "bees" in notes.read_text(encoding="utf-8")
