@@ -204,10 +204,11 @@ def list_(
             filters=filters_of(about, kind, agent, since, until, meta),
             states=states,
             run_id=run_id,
-            limit=limit,
+            # One more tells whether there are more.
+            limit=limit + 1,
             offset=offset,
         )
-        counts = memory.stats()
+    is_more, found = len(found) > limit, found[:limit]
     if as_json:
         print_json({"memories": [pack.memory_payload(record) for record in found]})
         return
@@ -222,8 +223,8 @@ def list_(
         )
     if found:
         out.print(table)
-    n_all = sum(counts.get(name, 0) for name in states)
-    out.print(Text(f"{len(found)} shown, {n_all} {' or '.join(states)} in all", style="dim"))
+    more = f"; there are more: --offset {offset + limit}" if is_more else ""
+    out.print(Text(f"{len(found)} shown{more}", style="dim"))
 
 
 @app.command()

@@ -84,8 +84,9 @@ def settings_in_force() -> list[tuple[str, str, str]]:
 def _settings(settings: Settings) -> Check:
     changed = [f"{name} from {source}" for name, source in sources(settings).items() if source != "default"]
     unknown = ", ".join(unknown_names(settings))
+    found = ", ".join(changed) or ("none in force" if unknown else "all at their defaults")
     advice = f"correct or remove {unknown}: there is no such setting" if unknown else ""
-    return Check("settings", ", ".join(changed) or "all at their defaults", advice)
+    return Check("settings", found, advice)
 
 
 def _disk(settings: Settings) -> Check:

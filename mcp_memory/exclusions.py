@@ -1,5 +1,6 @@
 """What a user has excluded: words that are never stored, folders in which nothing happens by itself."""
 
+import unicodedata
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
@@ -7,22 +8,26 @@ import regex
 
 # A pattern of the user's own may be one that takes for ever.
 _MATCH_S = 0.2
+_INVISIBLE = regex.compile(r"\p{Cf}")
 
 
 def is_text_excluded(text: str, patterns: Sequence[str]) -> bool:
-    """Whether one of some regular expressions is found in a text, in any case.
+    """Whether one of some regular expressions is found in a text, in any case, width and compatibility form.
 
     One that takes too long on a text counts as found: what is to stay out must not come in for want of time.
 
-    >>> is_text_excluded("Project NIGHTJAR is late", ["nightjar"])
-    True
+    >>> is_text_excluded("Project NIGHTJAR is late", ["nightjar"]), is_text_excluded("night\u200bjar", ["nightjar"])
+    (True, True)
     """
+    # As it is read, without the characters that nobody sees.
+    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     for pattern in patterns:
-        try:
-            if regex.search(pattern, text, regex.IGNORECASE, timeout=_MATCH_S):
+        for form in dict.fromkeys((text, plain)):
+            try:
+                if regex.search(pattern, form, regex.IGNORECASE, timeout=_MATCH_S):
+                    return True
+            except TimeoutError:
                 return True
-        except TimeoutError:
-            return True
     return False
 
 

@@ -50,17 +50,18 @@ class Heard:
 def hear(lines: Iterable[bytes], start: int = 0) -> Heard:
     """What whole lines of a transcript say, the first of which begins at the offset `start`.
 
-    A line that is no JSON, or of no known form, is passed over; a last line without its end is not read.
+    A line that is no JSON, or of no known form, is passed over; a last line that is not whole is not read.
     """
     heard = Heard(start=start, end=start)
     own_calls: set[str] = set()
     # What the assistant said since the user's last words or its own last tool call, each by what tells it from others.
     answer: dict[str, Spoken] = {}
     for line in lines:
-        if not line.endswith(b"\n"):
+        entry = entry_of(line)
+        # Some hosts write the end of a line with the next one; what is a whole object already cannot grow.
+        if entry is None and not line.endswith(b"\n"):
             break
         heard.end += len(line)
-        entry = entry_of(line)
         if entry is None:
             continue
         if entry.calls:

@@ -98,6 +98,14 @@ def test_a_line_without_its_end_is_left_for_the_next_time() -> None:
     assert ([said.content for said in rest.spoken], rest.end) == (["two"], len(lines[0]) + len(lines[1]))
 
 
+def test_a_last_line_that_is_whole_is_taken_before_its_end_is_written() -> None:
+    [line] = written(user("one"))
+    first = hear([line.rstrip(b"\n")])
+    assert ([said.content for said in first.spoken], first.end) == (["one"], len(line) - 1)
+    rest = hear([b"\n", *written(user("two"))], first.end)
+    assert ([said.content for said in rest.spoken], rest.end) == (["two"], len(line) + len(written(user("two"))[0]))
+
+
 def test_lines_that_are_no_json_are_passed_over_and_counted() -> None:
     lines = [b'{"type": "user", broken\n', b"\xff\xfe user\n", *written(user("still there"))]
     found = hear(lines)
