@@ -22,6 +22,7 @@ from . import (
     pack,
     pause_commands,
     profile_commands,
+    user_commands,
 )
 from .console import Json, failing_clearly, out, print_json, shown_while, working_memory
 from .options import (
@@ -59,6 +60,7 @@ history_commands.add_to(app)
 fact_commands.add_to(app)
 host_commands.add_to(app)
 profile_commands.add_to(app)
+user_commands.add_to(app)
 
 
 @app.callback(invoke_without_command=True)
