@@ -29,9 +29,7 @@ class TokenKeeping:
         if until:
             inputs.to_come("expires_at", until, now)
         agent_id = inputs.agent_id_of(label) if label.strip() else ""
-        text, token = tokens.make_token(
-            self._parts.stores.log, self._parts.next_id(now), named, agent_id, now, until
-        )
+        text, token = tokens.make_token(self._parts.stores.log, self._parts.next_id(now), named, agent_id, now, until)
         return NewToken(text, token)
 
     def tokens(self) -> list[Token]:
