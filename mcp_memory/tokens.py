@@ -29,10 +29,14 @@ def make_token(
         StorageError: nothing was written.
     """
     text = f"mcpm_{identifier}_{secrets.token_urlsafe(_SECRET_BYTES)}"
-    row = {"id": identifier, "user_id": user_id, "label": label, "created_at": now, "expires_at": expires_at}
+    token = Token(identifier, user_id, label, now, expires_at, "active")
     with log.writing() as connection:
-        connection.execute(insert(tokens).values(**row, hash=_hash(text), revoked_at=None))
-    return text, Token(**row, state="active")
+        connection.execute(
+            insert(tokens).values(
+                id=identifier, user_id=user_id, label=label, hash=_hash(text), created_at=now, expires_at=expires_at
+            )
+        )
+    return text, token
 
 
 def list_tokens(log: Log, now: datetime) -> list[Token]:
