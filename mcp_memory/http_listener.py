@@ -133,7 +133,8 @@ async def _listening(wanted: HttpAddress) -> socket.socket:
         ) from exc
     # Of a name with several addresses the one that most clients try.
     family, _, _, _, place = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Of a socket whose protocol is not named asyncio does not know that its packets are not to wait for each other.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":
             # A port whose last connections are still fading can be had again. Elsewhere this would share it.
