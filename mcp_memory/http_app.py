@@ -15,16 +15,16 @@ import anyio
 import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
+from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, JSONRPCMessage
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from .errors import McpMemoryError
 from .http_address import PATH, Names
 from .server import Client, build_server_of
 from .version import __version__
-from .wire import mended
+from .wire import BadLineError, parse_line
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -120,8 +120,15 @@ class HttpApp:
             raise _RefusedError(415, "the body is not said to be JSON (send Content-Type: application/json)")
         client = await self._client(token)
         body = await _body(headers, receive)
-        if body is not None:
-            await self._mcp.handle_request({**scope, _CLIENT: client}, _given(mended(body), receive), send)
+        if body is None:
+            return
+        try:
+            # Mended, and told of here where it is none: the SDK takes some of these for notifications.
+            message = parse_line(body)
+        except BadLineError as exc:
+            await Response(_as_json(exc.answer), 400, media_type="application/json")(scope, receive, send)
+            return
+        await self._mcp.handle_request({**scope, _CLIENT: client}, _given(_as_json(message), receive), send)
 
     def _check_names(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
@@ -222,6 +229,10 @@ def _declared(headers: Headers) -> int | None:
 
 def _too_long() -> _RefusedError:
     return _RefusedError(413, f"a request has at most {MAX_BODY_BYTES:,} bytes (split what is to be added)")
+
+
+def _as_json(message: JSONRPCMessage) -> bytes:
+    return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
 def _given(body: bytes, receive: Receive) -> Receive:

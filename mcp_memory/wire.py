@@ -4,11 +4,11 @@ The SDK parses strictly and stays silent on what it cannot parse. Here a line wi
 and any other bad line gets a JSON-RPC error. The same function serves standard streams and, later, sockets.
 """
 
-import contextlib
 import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import IO, Any
 
 import anyio
@@ -74,16 +74,6 @@ def parse_line(line: bytes) -> JSONRPCMessage:
     except ValidationError as exc:
         message_text = 'a message has "jsonrpc": "2.0", a "method" and, as an object, "params"'
         raise BadLineError(_error(identifier, INVALID_REQUEST, message_text)) from exc
-
-
-def mended(body: bytes) -> bytes:
-    """A message in which what is no Unicode, such as a lone surrogate, is replaced by U+FFFD; whole ones stay."""
-    text = body.decode("utf-8", errors="replace").removeprefix("\ufeff")
-    if "\\ud" in text or "\\uD" in text:
-        # What is no JSON is told of by whoever reads it.
-        with contextlib.suppress(ValueError, RecursionError):
-            text = clean(json.dumps(json.loads(text), ensure_ascii=False))
-    return text.encode()
 
 
 def _error(identifier: str | int | None, code: int, message: str) -> JSONRPCError:
@@ -162,7 +152,7 @@ class _Unanswered:
                 return
 
 
-@contextlib.asynccontextmanager
+@asynccontextmanager
 async def standard_streams() -> AsyncIterator[tuple[ReadLine, WriteLine]]:
     """Lines of standard input and output, which meanwhile belong to the protocol alone.
 

@@ -106,9 +106,7 @@ class HttpClient:
         self._headers = ACCEPTED | ({"Authorization": f"Bearer {token}"} if token else {})
         self._n_calls = 0
 
-    def ask(
-        self, method: str = "POST", path: str = "/mcp", body: bytes | None = None, **headers: str | None
-    ) -> Answer:
+    def ask(self, method: str = "POST", path: str = "/mcp", body: bytes | None = None, **headers: str | None) -> Answer:
         """Send a request; headers are named with _ for -, and None leaves one out."""
         given: Mapping[str, str | None] = self._headers | {k.replace("_", "-"): v for k, v in headers.items()}
         self._connection.request(method, path, body, {name: value for name, value in given.items() if value})
