@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,10 @@ class Asker:
             "MCP-Protocol-Version": "2025-06-18",
         }
         self._n_asked = 0
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._connection.close()
 
     def ask(self, method: str, **params: Any) -> tuple[Any, str]:
         """The answer to a request, as a message and as it came.
@@ -273,17 +277,18 @@ def over_http(plan: Plan) -> Outcome:
 
 def _ask(plan: Plan, at: tuple[str, int], tokens: Mapping[str, str], known: dict[str, Known], outcome: Outcome) -> None:
     """Have all clients make their calls at once."""
-    for user in USERS:
-        # The first call of all waits for the model; what is measured comes after.
-        Asker(at, tokens[user]).ask("tools/call", name="search_memory", arguments={"query": "boat"})
-    clients = [
-        Client(number, USERS[number % 2], Asker(at, tokens[USERS[number % 2]]), known, outcome, plan.seed)
-        for number in range(plan.n_clients)
-    ]
     shares = [plan.n_calls // plan.n_clients + (n < plan.n_calls % plan.n_clients) for n in range(plan.n_clients)]
-    began = time.monotonic()
-    with ThreadPoolExecutor(plan.n_clients) as threads:
-        list(threads.map(Client.run, clients, shares))
+    with ExitStack() as opened:
+        clients = []
+        for number in range(plan.n_clients):
+            user = USERS[number % len(USERS)]
+            asker = opened.enter_context(closing(Asker(at, tokens[user])))
+            # The first call of all waits for the model; what is measured comes after.
+            asker.ask("tools/call", name="search_memory", arguments={"query": "boat"})
+            clients.append(Client(number, user, asker, known, outcome, plan.seed))
+        began = time.monotonic()
+        with ThreadPoolExecutor(plan.n_clients) as threads:
+            list(threads.map(Client.run, clients, shares))
     outcome.duration_s = time.monotonic() - began
 
 

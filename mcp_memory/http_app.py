@@ -68,7 +68,7 @@ class HttpApp:
         self._client_of_user = client_of_user
         # What each user may do at once is shared by their clients.
         self._users: dict[str, Client] = {}
-        # No progress can be told in an answer that is one JSON value; the others begin with its first word.
+        # Answers are events, so that a call that takes long can say what it waits for.
         self._mcp = StreamableHTTPSessionManager(
             build_server_of(engine, _client_of), stateless=True, max_request_body_size=MAX_BODY_BYTES
         )

@@ -53,7 +53,8 @@ def test_a_host_of_this_machine_is_answered_at_whatever_port_a_tunnel_gives_it(h
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost.evil.example:8765", "", ":8765",
-     "a@127.0.0.1", "127.0.0.1:8765/", "127.0.0.1:x", "[::1", "127.1", "2130706433", "0x7f.1", "127.0.0.1 evil.example"],
+     "a@127.0.0.1", "127.0.0.1:8765/", "127.0.0.1:x", "[::1", "127.1", "2130706433", "0x7f.1",
+     "127.0.0.1 evil.example"],
 )  # fmt: skip
 def test_no_name_that_somebody_else_may_own_is_answered(host: str) -> None:
     assert not LOCAL.is_host(host)
