@@ -195,6 +195,8 @@ class Hub:
             return Client(for_client(self._settings, {**variables, USER_VARIABLE: user_id}))
 
         try:
+            # A wrong setting is told now, and not to each user.
+            client_of_user("")
             asked = _preamble(await read_line())
             wanted = HttpAddress(str(asked.get("host")), int(asked.get("port") or 0))
             allowed = [str(name) for name in asked.get("allow") or ()]

@@ -4,6 +4,8 @@ import contextlib
 import json
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -208,6 +210,22 @@ def test_an_address_that_cannot_be_had_is_told(serve: Serve, address: str, told:
     assert told in server.errors
     assert "Traceback" not in server.errors
     assert server.said == ""
+
+
+def test_what_has_http_served_needs_nothing_but_the_standard_library() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import mcp_memory.http_shim\n"
+        "names = {name.split('.')[0] for name in set(sys.modules) - before}\n"
+        "print(sorted(names - set(sys.stdlib_module_names) - {'mcp_memory'}))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_a_wrong_setting_is_told_at_the_start(serve: Serve) -> None:
+    server = serve(MCP_MEMORY_FLOOR="7")
+    assert server.process.wait(PATIENCE_S) == 1
+    assert "floor = '7'" in server.errors
 
 
 def test_what_serves_without_http_knows_the_option_too() -> None:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from mcp_memory.cli import app
 from mcp_memory.errors import InvalidInputError, NotFoundError
 from mcp_memory.memory import LocalMemory
+from mcp_memory.redact import find_secrets
 from mcp_memory.reports import NewToken
 from mcp_memory.user_commands import expiry_of
 from tests.conftest import Clock, Opener
@@ -77,6 +78,12 @@ def test_what_is_stored_does_not_tell_what_to_show(open_memory: Opener) -> None:
     stored = [path for path in (memory.folder).rglob("*") if path.is_file()]
     assert stored
     assert [path.name for path in stored if secret.encode() in path.read_bytes()] == []
+
+
+def test_a_token_is_taken_for_a_secret_in_what_somebody_says(memory: LocalMemory) -> None:
+    made = memory.add_token("ana")
+    said = f"The memory is at http://box:8765/mcp, use {made.text} for it"
+    assert [said[secret.start : secret.end] for secret in find_secrets(said)] == [made.text]
 
 
 @pytest.mark.parametrize(
