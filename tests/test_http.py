@@ -168,6 +168,14 @@ def test_nothing_is_told_without_a_token_but_that_the_server_is_well(served: Ser
     assert client.ask("POST", "/healthz").status == 405
 
 
+def test_a_server_that_is_leaving_is_not_well(served: Served) -> None:
+    client = served.client()
+    assert client.ask("GET", "/healthz").status == 200
+    served.listener._app.is_leaving = True
+    health = client.ask("GET", "/healthz")
+    assert (health.status, health.messages) == (503, [{"status": "leaving"}])
+
+
 @pytest.mark.parametrize("token", [True, False])
 def test_names_and_pages_of_others_are_refused(served: Served, token: bool) -> None:
     client = served.client(served.token() if token else "")
