@@ -15,6 +15,8 @@ def main() -> None:
             from .server import serve as run
         case ["serve", "--standby"]:
             from .standby import serve as run
+        case ["serve", *rest] if "--help" not in rest and any(word.split("=")[0] == "--http" for word in rest):
+            from .http_shim import run
         case ["engine", "run"]:
             from .launch import run
         case ["hook", "recall" | "capture", _, *rest] if "--help" not in rest:

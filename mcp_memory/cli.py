@@ -23,8 +23,10 @@ from . import (
     pack,
     pause_commands,
     profile_commands,
+    user_commands,
 )
-from .console import Json, failing_clearly, out, print_json, shown_while, working_memory
+from .console import Json, err, failing_clearly, out, print_json, shown_while, working_memory
+from .http_address import HttpAddress
 from .options import (
     About,
     Agent,
@@ -61,6 +63,7 @@ history_commands.add_to(app)
 fact_commands.add_to(app)
 host_commands.add_to(app)
 profile_commands.add_to(app)
+user_commands.add_to(app)
 
 
 @app.callback(invoke_without_command=True)
@@ -80,8 +83,23 @@ def main(
 @app.command()
 def serve(
     foreground: Annotated[bool, typer.Option(help="Do it all in this process, without an engine.")] = False,
+    http: Annotated[
+        str,
+        typer.Option(
+            metavar="[HOST:PORT]",
+            help=f"Serve MCP over HTTP instead, by default at {HttpAddress().authority}; `users add` makes tokens.",
+        ),
+    ] = "",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A further name by which HTTP requests may ask; may be repeated."),
+    ] = None,
 ) -> None:
-    """Serve MCP over standard input and output; this is what hosts start."""
+    """Serve MCP over standard input and output, which is what hosts start; or over HTTP."""
+    if http or allow_host:
+        # What serves HTTP reads its arguments itself.
+        err.print("usage: mcp-memory serve --http [HOST:PORT] [--allow-host NAME]")
+        raise typer.Exit(2)
     if foreground:
         from .server import serve as run
     else:

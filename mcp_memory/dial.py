@@ -1,7 +1,7 @@
 """A connection to the engine of a data folder. Standard library only.
 
 The first line that a client sends is the preamble, the first that comes back says whether it is welcome; what follows
-is MCP, or the calls of `remote`, or an order of `control`.
+is MCP, or the calls of `remote`, or an order of `control`, or the address at which HTTP is to be served.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from .errors import McpMemoryError
 from .paths import HOME_VARIABLE
 from .version import __version__
 
-Kind = Literal["mcp", "api", "control"]
+Kind = Literal["mcp", "api", "control", "http"]
 PREFIX = "MCP_MEMORY_"
 USER_VARIABLE = "MCP_MEMORY_USER_ID"
 ENGINE_GONE = "the memory engine went away before it answered"

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 
+from . import control
 from .errors import FolderInUseError, McpMemoryError
 from .host_health import examine_hosts
 from .language_model import LanguageModel
@@ -58,6 +59,8 @@ def _folder() -> Iterator[Check]:
         yield Check("data folder", f"{memory.folder}, memory of user {memory.user_id!r}{by}")
         if running and running.notice:
             yield Check("engine's settings", "differ from this terminal's", running.notice, is_optional=True)
+        if running and (urls := (control.status_of(memory.folder) or {}).get("http")):
+            yield Check("HTTP", f"served at {', '.join(urls)}")
         if paused := memory.paused():
             names = ", ".join(name or "every client" for name in paused)
             yield Check("pause", f"paused for {names}", "to end it, run: mcp-memory resume", is_optional=True)

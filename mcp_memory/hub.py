@@ -20,6 +20,7 @@ from typing import Any, get_args
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 
 from . import address
 from .address import LOG_NAME, PREAMBLE_VERSION, STDERR_NAME, Address
@@ -28,8 +29,9 @@ from .dial import USER_VARIABLE, Kind, own_variables
 from .engine import Engine
 from .errors import McpMemoryError
 from .folder import DataFolder
+from .http_address import HttpAddress
 from .memory import LocalMemory
-from .server import build_server
+from .server import Client, build_server
 from .settings import Settings, for_client, load_settings, variables_of_a_client
 from .socket_lines import SocketLines
 from .starter import WARM_VARIABLE
@@ -47,6 +49,8 @@ _MAX_PREAMBLE_BYTES = 100_000
 # How long calls under way may take when the engine is told to leave.
 _DRAIN_S = 10.0
 _LOOK_EVERY_S = 1.0
+# The same for HTTP: less than that where the engine leaves. Where it stays, an add may wait for the language model.
+_HTTP_DRAIN_S, _HTTP_STOP_S = 8, 30
 
 
 class Hub:
@@ -60,6 +64,8 @@ class Hub:
         self._began_at = time.time()
         self._leaving = anyio.Event()
         self._clients: dict[int, str] = {}
+        # Where HTTP is served, by the number of the client that asked for it.
+        self._urls: dict[int, str] = {}
         self._n_seen = 0
         # Set, and made anew, when a client comes or goes.
         self._changed = anyio.Event()
@@ -154,6 +160,9 @@ class Hub:
             return
         given = preamble.get("settings")
         variables = {str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
+        if preamble["kind"] == "http":
+            await self._serve_http(number, variables, read_line, write_line)
+            return
         try:
             settings = for_client(self._settings, variables | {USER_VARIABLE: str(preamble.get("user_id") or "")})
         except McpMemoryError as exc:
@@ -173,6 +182,55 @@ class Hub:
             self._clients[number] = settings.agent_id or str(preamble.get("name"))
             await answer_calls(self._engine, settings, str(preamble.get("name")), read_line, write_line)
 
+    async def _serve_http(
+        self, number: int, variables: Mapping[str, str], read_line: ReadLine, write_line: WriteLine
+    ) -> None:
+        """Serve HTTP where a client asks for it, until it says to stop or is gone, or until the engine leaves."""
+        # Imported here: most engines serve none.
+        from .http_listener import HttpListener
+
+        await write_line(json.dumps(self._welcome(_differences(self._variables, variables))).encode() + b"\n")
+
+        def client_of_user(user_id: str) -> Client:
+            return Client(for_client(self._settings, {**variables, USER_VARIABLE: user_id}))
+
+        try:
+            # A wrong setting is told now, and not to each user.
+            client_of_user("")
+            asked = _preamble(await read_line())
+            wanted = HttpAddress(str(asked.get("host")), int(asked.get("port") or 0))
+            allowed = [str(name) for name in asked.get("allow") or ()]
+            listener = await HttpListener.bound(wanted, allowed, self._engine, client_of_user)
+        except McpMemoryError as exc:
+            await _refuse(exc.message, exc.hint, write_line)
+            return
+        self._urls[number], self._clients[number] = listener.address.url, f"http {listener.address.authority}"
+        logger.info("HTTP is served at %s", listener.address.authority)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(listener.serve)
+                await write_line(json.dumps({"port": listener.address.port}).encode() + b"\n")
+                telling = anyio.CancelScope()
+                tasks.start_soon(self._tell_of_tokens, telling, write_line)
+                await read_line()
+                telling.cancel()
+                listener.stop(_HTTP_DRAIN_S if self._leaving.is_set() else _HTTP_STOP_S)
+        finally:
+            del self._urls[number]
+            logger.info("HTTP is served no more at %s", listener.address.authority)
+
+    async def _tell_of_tokens(self, telling: anyio.CancelScope, write_line: WriteLine) -> None:
+        """Open the memory, and tell whoever has HTTP served whether anybody has a token, or why it does not open."""
+        with telling:
+            self._engine.warm()
+            try:
+                found = await anyio.to_thread.run_sync(lambda: self._engine.memory().tokens(), abandon_on_cancel=True)
+                told: dict[str, Any] = {"has_tokens": any(token.state == "active" for token in found)}
+            except McpMemoryError as exc:
+                told = {"trouble": f"{exc.message} ({exc.hint})"}
+            with contextlib.suppress(OSError):
+                await write_line(json.dumps(told).encode() + b"\n")
+
     def _welcome(self, notice: str) -> dict[str, Any]:
         return {"ok": True, "version": __version__, "pid": os.getpid(), "notice": notice}
 
@@ -183,6 +241,7 @@ class Hub:
             "pid": os.getpid(),
             "version": __version__,
             "port": self._address.port,
+            "http": sorted(self._urls.values()),
             "clients": [kind for kind in self._clients.values() if kind != "control"],
             "up_s": round(time.time() - self._began_at, 1),
             "doing": self._engine.activity,

@@ -38,10 +38,11 @@ from .search_records import Filters, SearchResult, Selection
 from .settings import Settings, load_settings
 from .stores import Stores, utc_now
 from .text import BASE_LANGUAGE
+from .token_keeping import TokenKeeping
 from .turns import Turn
 
 
-class LocalMemory(Revising, Erasing, FactKeeping, Accompanying, NotesKeeping):
+class LocalMemory(Revising, Erasing, FactKeeping, Accompanying, NotesKeeping, TokenKeeping):
     """One user's memory in a data folder, as one client sees it.
 
     Open it with `LocalMemory.open`; it holds the folder until `close` or the end of a `with` block. Methods may

@@ -23,9 +23,11 @@ from .reports import (
     Check,
     FactAudit,
     History,
+    NewToken,
     NotesFile,
     Rebuilt,
     Reembedded,
+    Token,
     Undone,
     Updated,
     Verification,
@@ -36,7 +38,7 @@ from .starter import connect_or_start
 
 _READS = frozenset(
     "search list get facts audit_facts profile history why_not settings examine stats whose paused capture_point"
-    " refuse_if_paused".split()
+    " refuse_if_paused tokens".split()
 )
 
 
@@ -307,6 +309,21 @@ class RemoteMemory:
     def refresh_notes(self) -> builtins.list[NotesFile]:
         """Bring the kept notes files up to date now; see `LocalMemory.refresh_notes`."""
         answer: builtins.list[NotesFile] = self._ask("refresh_notes")
+        return answer
+
+    def add_token(self, user_id: str, *, label: str = "", expires_at: Moment = None) -> NewToken:
+        """Make a token by which whoever shows it over HTTP is this user; see `LocalMemory.add_token`."""
+        answer: NewToken = self._ask("add_token", user_id=user_id, label=label, expires_at=expires_at)
+        return answer
+
+    def tokens(self) -> builtins.list[Token]:
+        """The tokens of all users, oldest first; see `LocalMemory.tokens`."""
+        answer: builtins.list[Token] = self._ask("tokens")
+        return answer
+
+    def revoke_token(self, reference: str) -> builtins.list[Token]:
+        """Have a token, or all those of a user, count no more; see `LocalMemory.revoke_token`."""
+        answer: builtins.list[Token] = self._ask("revoke_token", reference=reference)
         return answer
 
     def stats(self) -> dict[str, int]:

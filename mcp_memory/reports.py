@@ -1,10 +1,11 @@
-"""What is told of a data folder: of a backup, of the tables compared with the log or made anew, of each part."""
+"""What is told of a data folder: of a backup, of the tables compared with the log, of each part, of who may come."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 TableName = Literal["memories", "entities"]
+TokenState = Literal["active", "expired", "revoked"]
 Flaw = Literal["missing", "extra", "doubled", "field", "vector", "index", "unreadable"]
 
 
@@ -278,3 +279,23 @@ class FactAudit:
     sources: tuple[Counted, ...]
     other_labels: tuple[Counted, ...]
     n_ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token by which a user comes over HTTP, without what they show: that is told once, when it is made."""
+
+    id: str
+    user_id: str
+    label: str
+    created_at: datetime
+    expires_at: datetime | None
+    state: TokenState
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token that was made, and the text to show."""
+
+    text: str
+    token: Token

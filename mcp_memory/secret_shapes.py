@@ -11,7 +11,8 @@ _PLAIN_PREFIXES = r"""sk_live_ sk_test_ rk_live_ rk_test_ ghp_ gho_ ghu_ ghs_ gh
     shpat_ shpca_ shppa_ shpss_ lin_api_ gsk_ r8_ sbp_ rubygems_ ntn_ dapi pplx- xai- sk- figd_ PMAK- NRAK-
     AGE-SECRET-KEY-1"""
 _JOINED_PREFIXES = r"""sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or- github_pat_ glpat- gldt- glrt- glptt- glcbt- AIza
-    ya29\. GOCSPX- eyJ hvs\. tskey- dckr_pat_ glsa_ sntrys_ pscale_tkn_ pscale_pw_ ATATT3 pypi-AgE dp\.pt\. xapp-"""
+    ya29\. GOCSPX- eyJ hvs\. tskey- dckr_pat_ glsa_ sntrys_ pscale_tkn_ pscale_pw_ ATATT3 pypi-AgE dp\.pt\. xapp-
+    mcpm_"""
 _KEYS = rf"""(?:{"|".join(_PLAIN_PREFIXES.split())})[^\W_]{{16,}}+ whsec_[\w+/=]{{16,}}+ xox[a-z]-[\w-]{{10,}}+
     (?:{"|".join(_JOINED_PREFIXES.split())})[\w-]{{14,}}+(?:\.[\w-]++)*+ SG\.[\w-]{{16,64}}+\.[\w-]{{16,}}+
     sk-(?=[A-Za-z-]{{0,40}}\d)[\w-]{{20,}}+ pypi-\w{{32,}}+[\w-]*+ 1//0[\w-]{{30,}}+ mfa\.[\w-]{{60,}}+

@@ -5,7 +5,8 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
@@ -37,7 +38,7 @@ from .engine import Engine
 from .errors import ConflictError, InvalidInputError, McpMemoryError, NotFoundError
 from .resources import PROMPTS, RESOURCES, TEMPLATES, filling
 from .resources import reading as reading_of
-from .tools import Arguments, Work, offered
+from .tools import Arguments, Offer, Work, offered
 from .turns import Turn
 from .wire import serve_lines, standard_streams
 
@@ -76,6 +77,24 @@ class Source(Protocol):
         """Let go of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who asks: with which settings, and what they are called where they do not say so themselves."""
+
+    settings: "Settings | None" = None
+    label: str = ""
+    # Which tools, `default` or `full`, whatever the settings say.
+    tool_set: str = ""
+    # One that asks for very much at once waits for itself and not others for it.
+    reading: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(_AT_ONCE))
+    changing: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(_AT_ONCE))
+
+    @property
+    def tools(self) -> Mapping[str, Offer]:
+        """What is offered to them."""
+        return offered(self.tool_set or (self.settings.tools if self.settings else ""))
+
+
 INSTRUCTIONS = """\
 This is the user's own long-term memory, shared by all agents they use.
 Search it (search_memory) before answering whenever earlier conversations could matter: the user's person, \
@@ -105,24 +124,34 @@ def build_server(
     Which tools, `default` or `full`, is given, or is one of those settings.
     The first answer of a tool ends with the `notice`, if there is one. `note_name` hears what the client calls itself.
     """
-    untold = [notice] if notice else []
-    tools = offered(tool_set or (settings.tools if settings else ""))
-    # One that asks for very much at once waits for itself and not others for it.
-    reading, changing = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
+    client = Client(settings, tool_set=tool_set)
+    return build_server_of(source, lambda _context: client, notice, note_name)
 
-    def memory_of(agent: str, turn: Turn) -> "AnyMemory":
+
+def build_server_of(
+    source: Source,
+    client_of: Callable[[ServerRequestContext[Any]], Client],
+    notice: str = "",
+    note_name: Callable[[str], None] = lambda _name: None,
+) -> Server[Any]:
+    """The same for requests of several clients; `client_of` tells whose each is."""
+    untold = [notice] if notice else []
+
+    def memory_of(client: Client, agent: str, turn: Turn) -> "AnyMemory":
         """The memory for one call of a client that is not paused."""
-        memory = source.memory_of(settings, agent, turn)
+        memory = source.memory_of(client.settings, agent, turn)
         memory.refuse_if_paused()
         return memory
 
     async def list_tools(context: ServerRequestContext[Any], _params: PaginatedRequestParams | None) -> ListToolsResult:
         source.warm()
         note_name(client_name(context))
-        return ListToolsResult(tools=[offer.tool for offer in tools.values()])
+        return ListToolsResult(tools=[offer.tool for offer in client_of(context).tools.values()])
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         source.warm()
+        client = client_of(context)
+        tools = client.tools
         if params.name not in tools:
             return _failure(f"not_found: no tool {params.name!r} (use one of {', '.join(tools)})")
         offer = tools[params.name]
@@ -130,17 +159,17 @@ def build_server(
             given = offer.arguments.model_validate(params.arguments or {})
         except ValidationError as exc:
             return _failure(_explain_invalid(exc))
-        agent = client_name(context)
+        agent = client_name(context) or client.label
         note_name(agent)
         is_read = offer.is_read
-        async with reading if is_read else changing:
-            turn = Turn() if is_read else source.next_turn(settings)
+        async with client.reading if is_read else client.changing:
+            turn = Turn() if is_read else source.next_turn(client.settings)
             try:
                 result = await _with_progress(
                     context,
                     source,
                     _READING if is_read else _CHANGING,
-                    lambda: _run(lambda: memory_of(agent, turn), offer.work, given),
+                    lambda: _run(lambda: memory_of(client, agent, turn), offer.work, given),
                 )
             finally:
                 turn.leave()
@@ -149,14 +178,15 @@ def build_server(
     async def answer(context: ServerRequestContext[Any], work_of: "Callable[[], Callable[[AnyMemory], T]]") -> T:
         """What a resource or a prompt gives, worked out in a thread; it changes nothing."""
         source.warm()
-        agent = client_name(context)
+        client = client_of(context)
+        agent = client_name(context) or client.label
         note_name(agent)
-        async with reading:
+        async with client.reading:
             result = await _with_progress(
                 context,
                 source,
                 _READING,
-                lambda: _looked_up(lambda: work_of()(memory_of(agent, Turn()))),
+                lambda: _looked_up(lambda: work_of()(memory_of(client, agent, Turn()))),
             )
         if isinstance(result, ErrorData):
             raise MCPError.from_error_data(result)

@@ -62,7 +62,7 @@ def parse_line(line: bytes) -> JSONRPCMessage:
         value = json.loads(text)
         value = json.loads(clean(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError) as exc:
-        raise BadLineError(_error(None, PARSE_ERROR, f"the line is no JSON: {exc}")) from exc
+        raise BadLineError(_error(None, PARSE_ERROR, f"what was sent is no JSON: {exc}")) from exc
     if not isinstance(value, dict):
         raise BadLineError(_error(None, INVALID_REQUEST, "a message is one JSON object"))
     identifier = value.get("id")
