@@ -25,8 +25,10 @@ from .records import Memory as Record
 from .reports import (
     BackupResult,
     Check,
+    Exported,
     FactAudit,
     History,
+    Imported,
     NotesFile,
     Rebuilt,
     Reembedded,
@@ -80,6 +82,8 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "keep_notes": TypeAdapter(type(None)),
     "forget_notes": TypeAdapter(bool),
     "refresh_notes": TypeAdapter(list[NotesFile]),
+    "export_to": TypeAdapter(Exported),
+    "import_from": TypeAdapter(Imported),
     "verify": TypeAdapter(Verification),
     "rebuild": TypeAdapter(Rebuilt),
     "reembed": TypeAdapter(Reembedded),
@@ -90,9 +94,9 @@ _CHANGES = frozenset({"add", "add_fact", "delete", "update", "undo", "rate", "ca
 # Those that do not wait for what is being loaded, and come before anything that does.
 _FORERUNNERS = frozenset({"remind", "capture_point"})
 # Those that say how far they are.
-_LONG = frozenset({"verify", "rebuild", "reembed"})
-# What would change the answers of all clients is not done for one who has left.
-_ENDS_WITH_CLIENT = frozenset({"reembed"})
+_LONG = frozenset({"verify", "rebuild", "reembed", "export_to", "import_from"})
+# What would change the answers of all clients is not done for one who has left, nor what goes on where it stopped.
+_ENDS_WITH_CLIENT = frozenset({"reembed", "export_to", "import_from"})
 # With which settings the memory is opened for a method where it is not open yet: with its own model, if it is to have
 # another one.
 _OPENED_WITH: Mapping[str, Mapping[str, Any]] = {"reembed": {"embedding_model": ""}}

@@ -21,8 +21,10 @@ from .records import Memory as Record
 from .reports import (
     BackupResult,
     Check,
+    Exported,
     FactAudit,
     History,
+    Imported,
     NotesFile,
     Rebuilt,
     Reembedded,
@@ -322,6 +324,39 @@ class RemoteMemory:
     def backup(self, target: str | Path) -> BackupResult:
         """Write a backup of the whole folder into a new file, relative to this process; see `Memory.backup`."""
         answer: BackupResult = self._ask("backup", target=str(Path(target).expanduser().absolute()))
+        return answer
+
+    def export_to(
+        self,
+        path: str | Path,
+        *,
+        training: bool = False,
+        overwrite: bool = False,
+        on_progress: OnProgress = lambda _done, _total: None,
+    ) -> Exported:
+        """Write everything that is kept of this user into a file, relative to this process; see `Memory.export_to`."""
+        given = {"path": str(Path(path).expanduser().absolute()), "training": training, "overwrite": overwrite}
+        answer: Exported = self._call("export_to", given, on_progress)
+        return answer
+
+    def import_from(
+        self,
+        path: str | Path,
+        *,
+        format: str = "auto",  # noqa: A002 - the word that people look for
+        dry_run: bool = False,
+        infer: bool = False,
+        skip_bad: bool = False,
+        again: bool = False,
+        on_progress: OnProgress = lambda _done, _total: None,
+    ) -> Imported:
+        """Take in a file or folder, relative to this process; see `Memory.import_from`.
+
+        It ends when this client leaves.
+        """
+        where = {"path": str(Path(path).expanduser().absolute()), "format": format}
+        how = {"dry_run": dry_run, "infer": infer, "skip_bad": skip_bad, "again": again}
+        answer: Imported = self._call("import_from", where | how, on_progress)
         return answer
 
     def verify(self, on_progress: OnProgress = lambda _done, _total: None) -> Verification:
