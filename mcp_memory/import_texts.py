@@ -290,7 +290,8 @@ class _Taking:
     def _work(
         self, batch: Sequence[Item], taken_with: Taken, file: _File, before: "Future[Added] | None"
     ) -> Callable[[], Added]:
-        modified_at = datetime.fromtimestamp(file.path.stat().st_mtime, UTC)
+        # What has no time of its own was written by then; a file of a clock that is ahead was by now.
+        modified_at = min(datetime.fromtimestamp(file.path.stat().st_mtime, UTC), self.stores.clock())
         wanted = [item for item in batch if not is_text_excluded(item.message.content, self.exclude)]
         self.outcome["excluded"] += len(batch) - len(wanted)
         first = wanted[0] if wanted else batch[0]

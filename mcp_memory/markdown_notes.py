@@ -1,7 +1,7 @@
 """Markdown notes as texts to be remembered: each part of a note by itself, under the headings that it stands under.
 
-Front matter gives title, date and tags. What other programs write as lists of single statements comes apart:
-`- [category] statement #tag` and `- relation [[Other note]]`.
+Front matter gives title, date and tags; without a date the file's own time counts. What other programs write as lists
+of single statements comes apart: `- [category] statement #tag` and `- relation [[Other note]]`.
 """
 
 import re
@@ -63,7 +63,6 @@ def note_items(path: Path, name: str) -> Found:
 
     try:
         written = path.read_text(encoding="utf-8-sig")
-        modified_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except UnicodeDecodeError as exc:
         yield 0, FlawError(f"it is no UTF-8: {exc.reason} at byte {exc.start}")
         return
@@ -71,7 +70,7 @@ def note_items(path: Path, name: str) -> Found:
         raise unreadable(path, exc) from exc
     try:
         given, body = frontmatter.parse(written)
-        observed_at = _observed_at(given) or modified_at
+        observed_at = _observed_at(given)
     except (YAMLError, ValueError, InvalidInputError) as exc:
         told = exc.message if isinstance(exc, InvalidInputError) else " ".join(str(exc).split())
         yield 1, FlawError(f"the front matter cannot be read: {told}")
@@ -86,7 +85,7 @@ def note_items(path: Path, name: str) -> Found:
             yield part.line + offset + 1, FlawError(exc.message)
 
 
-def _item(part: _Part, observed_at: datetime, shared: Mapping[str, Any]) -> Item:
+def _item(part: _Part, observed_at: datetime | None, shared: Mapping[str, Any]) -> Item:
     text = f"{_BETWEEN.join(part.headings)}\n{part.text}" if part.headings else part.text
     metadata = dict(shared)
     tags = list(dict.fromkeys([*shared.get("tags", ()), *_TAG.findall(part.text)]))

@@ -599,6 +599,7 @@ OF_GRAPH = [
 
 def test_a_graph_of_server_memory_becomes_statements_that_stand_alone(memory: LocalMemory, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "memory.jsonl", *GRAPH)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
     taken = memory.import_from(path)
     assert (taken.format, taken.outcome) == ("server-memory", {"added": 5, "duplicate": 1, "excluded": 0})
     assert told(memory) == OF_GRAPH
