@@ -3,10 +3,10 @@
     python benchmarks/moving.py [--messages 100000] [--model FOLDER] [--export] [--json OUT]
 
 `mcp-memory import` asks an engine, as it does while hosts are attached. At a third of the messages the engine is
-killed, at two thirds the command is interrupted; each time the same command follows. A row is printed for every tenth: messages
-taken, seconds, messages a second since the last row, resident memory of engine and command. With `--export` the memory
-leaves again into a file, and comes from there into a new folder, which is killed once as well. What the embedding model
-alone does of the same texts is measured at the end: more than that no import can do.
+killed, at two thirds the command is interrupted; each time the same command follows. A row is printed for every tenth:
+messages taken, seconds, messages a second since the last row, resident memory of engine and command. With `--export`
+the memory leaves again into a file, and comes from there into a new folder, with the same two interruptions. What the
+embedding model alone does of the same texts is measured at the end: more than that no import can do.
 """
 
 import argparse

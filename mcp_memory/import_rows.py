@@ -43,7 +43,14 @@ class _Checked:
 
 
 def import_rows(
-    stores: Stores, user_id: str, path: Path, on_progress: OnProgress, *, is_dry_run: bool = False, again: bool = False
+    stores: Stores,
+    user_id: str,
+    path: Path,
+    on_progress: OnProgress,
+    *,
+    exclude: Sequence[str] = (),
+    is_dry_run: bool = False,
+    again: bool = False,
 ) -> Imported:
     """Take in a file that `export` wrote, as the memory of this user whoever's it was.
 
@@ -60,10 +67,10 @@ def import_rows(
     prefix = f"{_FORM}:{header.origin}:"
     earlier = taken(stores.log, user_id, prefix)
     shift = int(next(reversed(earlier), f"{prefix}0:").removeprefix(prefix).partition(":")[0])
-    checked = _check(stores, user_id, path, header, shift)
+    checked = _check(stores, user_id, path, header, shift, exclude)
     if checked.is_taken_by_another and not earlier:
         shift = shift_of(header.origin, user_id)
-        checked = _check(stores, user_id, path, header, shift)
+        checked = _check(stores, user_id, path, header, shift, exclude)
     if checked.is_taken_by_another:
         raise ConflictError(
             f"ids of {path} belong to other memories here", hint="import it into a new folder, and search both"
@@ -110,7 +117,7 @@ def _records(path: Path) -> Iterator[tuple[int, Record | Trailer | FlawError]]:
             yield number, exc
 
 
-def _check(stores: Stores, user_id: str, path: Path, header: Header, shift: int) -> _Checked:
+def _check(stores: Stores, user_id: str, path: Path, header: Header, shift: int, exclude: Sequence[str]) -> _Checked:
     """Read the whole file.
 
     Raises:
@@ -131,7 +138,7 @@ def _check(stores: Stores, user_id: str, path: Path, header: Header, shift: int)
         else:
             checked.n_records += 1
             _count(found, checked)
-            if _is_excluded(found, stores.settings.exclude_text):
+            if _is_excluded(found, exclude):
                 problems.note(number, "it holds what the setting exclude_text excludes")
             batch.append(found)
         if len(batch) == BATCH:

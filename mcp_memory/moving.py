@@ -82,9 +82,12 @@ class Moving(Accompanying):
             raise StorageError("another import is under way", hint="wait for it to end")
         try:
             # Nobody else is to begin with it while what comes waits to be embedded.
-            self._parts.upkeep.catch_up_once()
+            self._parts.upkeep.catch_up_once(on_progress)
+            exclude = self._settings.exclude_text
             if form == "mcp-memory":
-                taken = import_rows(stores, user_id, source, on_progress, is_dry_run=dry_run, again=again)
+                taken = import_rows(
+                    stores, user_id, source, on_progress, exclude=exclude, is_dry_run=dry_run, again=again
+                )
             else:
                 taken = import_texts(
                     stores,
@@ -92,7 +95,7 @@ class Moving(Accompanying):
                     source,
                     form,
                     on_progress,
-                    exclude=self._settings.exclude_text,
+                    exclude=exclude,
                     is_dry_run=dry_run,
                     again=again,
                     infer=infer,

@@ -199,6 +199,8 @@ def read_header(line: bytes) -> Header:
             f" {program} or newer"
         )
     counts = value.get("counts")
+    if not str(value.get("origin", "")).isalnum():
+        raise FlawError("the header does not say which folder it comes from")
     try:
         return Header(
             version,

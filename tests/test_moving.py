@@ -19,6 +19,7 @@ from mcp_memory.ids import decode
 from mcp_memory.memory import LocalMemory
 from mcp_memory.records import STATES
 from mcp_memory.reports import Imported
+from mcp_memory.transfer_form import COLUMNS
 from tests.conftest import Clock, Opener
 from tests.ollama_server import PATIENCE_S, OllamaServer, facts
 
@@ -729,3 +730,13 @@ def test_pairs_hold_what_was_read_and_what_is_kept_of_it_by_now(
     assert "hunter2" not in (tmp_path / "pairs.jsonl").read_text(encoding="utf-8")
     assert "shed" not in (tmp_path / "pairs.jsonl").read_text(encoding="utf-8")
     assert (pairs[0]["model"], pairs[1]["messages"][0]["role"]) == ("tiny", "user")
+
+
+def test_the_page_on_the_format_names_every_type_and_field() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "export-format.md").read_text(encoding="utf-8")
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+    assert list(rows) == list(COLUMNS)
+    for name, columns in COLUMNS.items():
+        for column, _, _ in columns:
+            called = "entity_type" if (name, column) == ("entity", "type") else column
+            assert f"`{called}`" in rows[name], (name, called)
