@@ -200,6 +200,9 @@ def main() -> None:
     parser.add_argument("--export", action="store_true", help="take it out and into a new folder, too")
     parser.add_argument("--json", default="", help="a file for the rows")
     given = parser.parse_args()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # What a shell starts in its background ignores interrupts, and so would the command.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder:
         rows = measured(Path(folder), given.messages, given.model, with_export=given.export)
     if given.json:

@@ -67,6 +67,7 @@ def import_texts(
     form: Form,
     on_progress: OnProgress,
     *,
+    after_change: Callable[[], None],
     exclude: Sequence[str] = (),
     is_dry_run: bool = False,
     again: bool = False,
@@ -76,7 +77,8 @@ def import_texts(
     """Take in messages, notes, or a graph of server-memory, word for word; `infer` queues them for extraction, too.
 
     What is known word for word is not doubled. With `again` files that were taken before are read once more; with
-    `skip_bad` lines that are wrong are left out, and told.
+    `skip_bad` lines that are wrong are left out, and told. `after_change` starts what follows a change, so that little
+    waits to be written to the tables.
 
     Raises:
         InvalidInputError: a line is wrong; nothing was written.
@@ -93,7 +95,9 @@ def import_texts(
     outcome = checked.outcome
     lag = ""
     if not is_dry_run:
-        taking = _Taking(stores, owner, form, exclude, infer, on_progress, checked.n_done, checked.n_items)
+        taking = _Taking(
+            stores, owner, form, exclude, infer, on_progress, after_change, checked.n_done, checked.n_items
+        )
         outcome = taking.run(files, again=again)
         n_left = stores.index_of(owner.user_id).count_without_vector()
         lag = f"{n_left} memories have still to be embedded" if n_left else ""
@@ -223,6 +227,7 @@ class _Taking:
     exclude: Sequence[str]
     infer: bool
     on_progress: OnProgress
+    after_change: Callable[[], None]
     n_done: int
     n_items: int
     outcome: Counter[str] = field(default_factory=Counter)
@@ -255,6 +260,7 @@ class _Taking:
         result = future.result().result
         self.outcome.update(receipt.status for receipt in result.results)
         self.n_done += n_items
+        self.after_change()
         self.on_progress(self.n_done, self.n_items)
 
     def _batches(self, file: _File) -> Iterator[tuple[list[Item], int]]:

@@ -95,6 +95,7 @@ class Moving(Accompanying):
                     source,
                     form,
                     on_progress,
+                    after_change=self._parts.after_change,
                     exclude=exclude,
                     is_dry_run=dry_run,
                     again=again,

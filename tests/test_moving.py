@@ -68,10 +68,10 @@ def reopened(memory: LocalMemory, open_memory: Opener) -> LocalMemory:
     return open_memory(folder=memory.folder)
 
 
-def answers(memory: LocalMemory, clock: Clock) -> list[Any]:
-    """What 100 questions are answered, some of them as of a time or as known at one, and every history."""
+def answers(memory: LocalMemory, clock: Clock, n_questions: int = 12) -> list[Any]:
+    """What questions are answered, some of them as of a time or as known at one, and every history."""
     asked: list[Any] = []
-    for number in range(100):
+    for number in range(n_questions):
         town, past = TOWNS[number % 5], clock.now - timedelta(days=number)
         query = (f"Where did I live: {town}?", f"who met in {town}", f"invoice {number % 12}", "phone number")[
             number % 4
@@ -95,7 +95,7 @@ def test_a_new_folder_answers_as_the_old_one_did(
     other = open_memory(folder=tmp_path / "other")
     taken = other.import_from(tmp_path / "a.jsonl")
     assert (taken.outcome, taken.lag, taken.notices) == ({"added": sum(exported.counts.values())}, "", ())
-    assert answers(other, clock) == answers(memory, clock)
+    assert answers(other, clock, 100) == answers(memory, clock, 100)
     assert other.verify().differences == ()
     other.export_to(tmp_path / "b.jsonl")
     assert (tmp_path / "b.jsonl").read_bytes().split(b"\n")[1:] == (tmp_path / "a.jsonl").read_bytes().split(b"\n")[1:]
@@ -439,7 +439,8 @@ def folders(tmp_path: Path) -> Iterator[Path]:
     return (tmp_path / str(number) for number in count())
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=_STEPS)
 def test_whatever_has_happened_a_folder_moves_whole(
     open_memory: Opener, clock: Clock, folders: Iterator[Path], steps: list[tuple[str, Any, Any]]
