@@ -79,7 +79,9 @@ def import_rows(
     done = 0 if again else min(earlier.get(source, 0), checked.n_records)
     notices = _notices(checked, shift, done)
     outcome, lag = checked.outcome, ""
-    if not is_dry_run:
+    if is_dry_run:
+        notices = (*notices, "What would become of them is told of the records that have ids.")
+    else:
         outcome = _write(stores, user_id, path, checked, source, done, on_progress)
         lag = _embed(stores, checked.n_records, on_progress)
     return Imported(

@@ -161,8 +161,8 @@ def _check(
                     waiting = []
         checked.n_items += n_items
         checked.n_done += min(file.done, n_items)
-        if file.done:
-            checked.counts["files taken before"] += form == "markdown"
+        if file.done and form == "markdown":
+            checked.counts["files taken before"] += 1
     _foresee(stores, owner, waiting, exclude, checked)
     return checked
 
