@@ -214,7 +214,7 @@ def test_names_that_are_known_are_one_afterwards(
     assert other.verify().differences == ()
 
 
-@pytest.mark.parametrize("n_before", [0, 1, 3, 6])
+@pytest.mark.parametrize("n_before", [1, 6])
 def test_a_run_that_was_cut_short_goes_on_and_doubles_nothing(
     open_memory: Opener, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_before: int
 ) -> None:
@@ -348,15 +348,15 @@ def test_an_export_is_for_its_owner_alone_and_overwrites_nothing_unasked(memory:
 
 
 def test_an_export_is_of_one_moment_while_others_add(memory: LocalMemory, open_memory: Opener, tmp_path: Path) -> None:
-    memory.add(messages=[{"role": "user", "content": f"Thing {n}"} for n in range(600)], infer=False)
+    memory.add(messages=[{"role": "user", "content": f"Thing {n}"} for n in range(220)], infer=False)
 
     def add(done: int, _total: int) -> None:
         memory.add(f"Meanwhile {done}", infer=False)
 
     exported = memory.export_to(tmp_path / "a.jsonl", on_progress=add)
-    assert exported.counts["memory"] == 600
+    assert exported.counts["memory"] == 220
     assert b"Meanwhile" not in (tmp_path / "a.jsonl").read_bytes()
-    assert open_memory(folder=tmp_path / "other").import_from(tmp_path / "a.jsonl").outcome["added"] > 1200
+    assert open_memory(folder=tmp_path / "other").import_from(tmp_path / "a.jsonl").outcome["added"] > 440
 
 
 def test_nothing_of_another_user_and_no_secret_of_the_program_is_in_an_export(
@@ -529,7 +529,7 @@ def test_a_wrong_line_is_named_and_nothing_is_taken_unless_it_is_to_be_left_out(
     assert all_of(memory) == ["The shed is red."]
 
 
-@pytest.mark.parametrize("n_before", [0, 1, 4])
+@pytest.mark.parametrize("n_before", [1, 4])
 def test_texts_go_on_where_a_run_was_cut_short(
     open_memory: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_before: int
 ) -> None:
