@@ -8,7 +8,7 @@ from .admit import QUEUED, admit, comparable, embed, met_again, resolve, same_te
 from .backlog import is_to_be_read
 from .claims import claims_of_draft, with_claimed
 from .extract import verbatim
-from .records import BY_HAND, AddResult, Change, Claim, Episode, Job, JobTask, Receipt
+from .records import BY_HAND, AddResult, Change, Claim, Episode, Job, JobTask, OwnDetails, Receipt, Taken
 from .settle import settle
 from .stores import Stores
 from .turns import Turn
@@ -29,11 +29,14 @@ def add(
     *,
     by_hand: Sequence[Claim] = (),
     left_out: Mapping[int, str] = MappingProxyType({}),
+    own: Sequence[OwnDetails] = (),
+    taken: Taken | None = None,
 ) -> Added:
     """Remember an episode; when this returns, it is durable and the next search finds it.
 
     `by_hand` is what a person says that the first message claims, in place of what is read in it. `left_out` gives
-    the places of messages that become no memory, and why.
+    the places of messages that become no memory, and why. `own` gives each message a time and metadata of its own, and
+    `taken` says how much of a source has been taken in with this.
 
     What takes long is done at once, what is written when it is its turn.
 
@@ -43,11 +46,15 @@ def add(
     index = stores.index_of(episode.owner.user_id)
     drafts = verbatim(episode, languages=index.languages, known_names=index.names)
     drafts = [
-        replace(draft, ignored_because=draft.ignored_because or left_out.get(place, ""))
+        replace(
+            draft,
+            ignored_because=draft.ignored_because or left_out.get(place, ""),
+            own=own[place] if own else None,
+        )
         for place, draft in enumerate(drafts)
     ]
     claims = {
-        place: () if draft.ignored_because else claims_of_draft(draft, episode.observed_at).claims
+        place: () if draft.ignored_because else claims_of_draft(draft, draft.observed_at(episode)).claims
         for place, draft in enumerate(drafts)
     }
     if by_hand:
@@ -64,7 +71,9 @@ def add(
         change_id = stores.ids.next(episode.created_at)
         first = stores.log.next_position(episode.owner.user_id, episode.run_id)
         admitted = admit(resolution, episode, stores, change_id, resolution.positions(first))
-        settled = settle(claims, admitted, resolution, stores, change_id, sightings=met_again(admitted, episode))
+        settled = settle(
+            claims, admitted, resolution, stores, change_id, sightings=met_again(admitted, resolution, episode)
+        )
         admitted = settled.admitted
         if all(draft.ignored_because for draft in drafts):
             return Added(AddResult(admitted.receipts, ""))
@@ -88,6 +97,7 @@ def add(
             job=job,
             memories=(*kept, *settled.known),
             facts=settled.facts,
+            taken=taken,
         )
         lag = write(change, episode, resolution, admitted, stores, vectors)
     receipts = with_lag(admitted.receipts, lag)

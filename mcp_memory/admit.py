@@ -5,6 +5,7 @@ What both ways in share: words kept as they are, and statements that a language 
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 
 from .embedder import Embedder
 from .embedding import made_of
@@ -37,7 +38,7 @@ def embed(drafts: Sequence[Draft], episode: Episode, stores: Stores) -> Vectors:
     kept = [(place, draft) for place, draft in enumerate(drafts) if not draft.ignored_because]
     index, embedder = stores.index_and_model_of(episode.owner.user_id)
     unknown = {m.key: m.name for _, draft in kept for m in draft.mentions if m.key not in index.names}
-    forms = [(heading(episode.observed_at, draft.message.speaker), draft.text) for _, draft in kept]
+    forms = [(heading(draft.observed_at(episode), draft.message.speaker), draft.text) for _, draft in kept]
     texts, names, lag = made_of(forms, list(unknown.values()), embedder, stores)
     by_place = {place: vectors for (place, _), vectors in zip(kept, texts, strict=not lag)}
     return Vectors(by_place, dict(zip(unknown, names, strict=not lag)), embedder, lag)
@@ -109,13 +110,17 @@ def admit(
     return Admitted(memories, known, receipts)
 
 
-def met_again(admitted: Admitted, episode: Episode) -> tuple[Sighting, ...]:
-    """The known memories that drafts say word for word, on another day."""
-    return tuple(
-        Sighting(identifier, episode.observed_at)
-        for identifier, memory in admitted.known.items()
-        if memory.observed_at.date() != episode.observed_at.date()
-    )
+def met_again(admitted: Admitted, resolution: Resolution, episode: Episode) -> tuple[Sighting, ...]:
+    """The known memories that drafts say word for word, on another day; each day once."""
+    times: dict[str, list[datetime]] = {}
+    for item in resolution.drafts:
+        times.setdefault(item.duplicate_of, []).append(item.draft.observed_at(episode))
+    days: dict[tuple[str, date], datetime] = {}
+    for identifier, memory in admitted.known.items():
+        for at in times.get(identifier, [episode.observed_at]):
+            if memory.observed_at.date() != at.date():
+                days.setdefault((identifier, at.date()), at)
+    return tuple(Sighting(identifier, at) for (identifier, _), at in days.items())
 
 
 def write(
@@ -138,7 +143,7 @@ def write(
             for entity_id in item.entity_ids
         ),
         aliases=tuple(resolution.aliases),
-        sightings=change.sightings + met_again(admitted, episode),
+        sightings=change.sightings + met_again(admitted, resolution, episode),
     )
     # Known rows change in state and times, never in their words: their vectors hold.
     index = stores.index_of(episode.owner.user_id)
@@ -178,7 +183,7 @@ def _memory(draft: Draft, episode: Episode, identifier: str, position: int, revi
         hash=draft.hash,
         language=draft.language,
         importance=draft.importance,
-        observed_at=episode.observed_at,
+        observed_at=draft.observed_at(episode),
         created_at=now,
         updated_at=now,
         expires_at=episode.expires_at,
@@ -188,7 +193,7 @@ def _memory(draft: Draft, episode: Episode, identifier: str, position: int, revi
         superseded_by="",
         state=draft.state,
         episode_id=episode.id,
-        metadata=episode.metadata,
+        metadata=draft.own.metadata if draft.own else episode.metadata,
         model=draft.model,
         prompt=draft.prompt,
         revision=revision,

@@ -25,8 +25,10 @@ from .records import Memory as Record
 from .reports import (
     BackupResult,
     Check,
+    Exported,
     FactAudit,
     History,
+    Imported,
     NewToken,
     NotesFile,
     Rebuilt,
@@ -87,6 +89,8 @@ ANSWERS: Mapping[str, TypeAdapter[Any]] = {
     "add_token": TypeAdapter(NewToken),
     "tokens": TypeAdapter(list[Token]),
     "revoke_token": TypeAdapter(list[Token]),
+    "export_to": TypeAdapter(Exported),
+    "import_from": TypeAdapter(Imported),
     "verify": TypeAdapter(Verification),
     "rebuild": TypeAdapter(Rebuilt),
     "reembed": TypeAdapter(Reembedded),
@@ -97,9 +101,9 @@ _CHANGES = frozenset({"add", "add_fact", "delete", "forget", "update", "undo", "
 # Those that do not wait for what is being loaded, and come before anything that does.
 _FORERUNNERS = frozenset({"remind", "capture_point"})
 # Those that say how far they are.
-_LONG = frozenset({"verify", "rebuild", "reembed"})
-# What would change the answers of all clients is not done for one who has left.
-_ENDS_WITH_CLIENT = frozenset({"reembed"})
+_LONG = frozenset({"verify", "rebuild", "reembed", "export_to", "import_from"})
+# What would change the answers of all clients is not done for one who has left, nor what goes on where it stopped.
+_ENDS_WITH_CLIENT = frozenset({"reembed", "export_to", "import_from"})
 # With which settings the memory is opened for a method where it is not open yet: with its own model, if it is to have
 # another one.
 _OPENED_WITH: Mapping[str, Mapping[str, Any]] = {"reembed": {"embedding_model": ""}}

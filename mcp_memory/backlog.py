@@ -141,6 +141,25 @@ def get_episode(log: Log, episode_id: str) -> Episode | None:
     return None if row is None else _episode(row)
 
 
+def episodes_read(log: Log, user_id: str) -> list[str]:
+    """The ids of a user's episodes that the language model has read, oldest first."""
+    with log.reading() as connection:
+        done = (jobs.c.user_id == user_id, jobs.c.state == "done")
+        return list(connection.scalars(select(jobs.c.episode_id).where(*done).distinct().order_by(jobs.c.episode_id)))
+
+
+def read_out_of(log: Log, episode_id: str) -> list[Memory]:
+    """What the language model made of an episode and is not deleted, with what people corrected in it, in order."""
+    made = or_(memories.c.model != "", memories.c.prompt == BY_HAND)
+    with log.reading() as connection:
+        rows = connection.execute(
+            select(memories)
+            .where(memories.c.episode_id == episode_id, made, memories.c.state.in_(("active", "invalid", "merged")))
+            .order_by(memories.c.id)
+        ).mappings()
+        return [Memory(**row) for row in rows]
+
+
 def raw_rows(log: Log, episode_id: str) -> dict[Said, Memory]:
     """The memories of an episode that wait for extraction, in order."""
     with log.reading() as connection:

@@ -18,7 +18,7 @@ from typing import IO
 
 from pydantic import TypeAdapter
 
-from .disk import is_full, sync
+from .disk import give_name, is_full, sync
 from .errors import InvalidInputError, StorageError
 from .log_copy import inspect_log
 from .reports import BackupManifest, BackupResult
@@ -119,18 +119,9 @@ def copy_hashed(source: IO[bytes], into: IO[bytes]) -> tuple[int, str]:
 def _publish(draft: Path, path: Path) -> None:
     """Give a complete file its name, unless somebody has taken it meanwhile."""
     try:
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            raise
-        except OSError:
-            # Memory sticks have no hard links, by which a name is taken or refused in one step.
-            if path.exists():
-                raise FileExistsError from None
-            draft.rename(path)
+        give_name(draft, path)
     except FileExistsError as exc:
         raise _taken(path) from exc
-    sync(path.parent)
 
 
 def _unwritable(path: Path, exc: OSError) -> StorageError:

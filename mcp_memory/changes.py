@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, exists, f
 from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from .records import BY_HAND, ENDED_WITH_MEMORY, SEARCHABLE, Change, Entity, Fact, Memory
+from .records import BY_HAND, ENDED_WITH_MEMORY, SEARCHABLE, Change, Entity, Fact, Memory, Taken
 from .schema import (
     aliases,
     entities,
@@ -17,6 +17,7 @@ from .schema import (
     episodes,
     facts,
     former_validity,
+    imports,
     jobs,
     memories,
     messages,
@@ -82,6 +83,8 @@ def write(connection: Connection, change: Change) -> Written:
         connection, [*(memory for memory in change.memories if memory.state == "deleted"), *_corrected(change, known)]
     )
     _drop_profile(connection, change, known)
+    if change.taken:
+        put_taken(connection, change.owner.user_id, change.taken, change.at)
     if change.finished_job:
         # A change that finishes a job says why when the job was given up.
         state = "failed" if change.reason else "done"
@@ -89,6 +92,13 @@ def write(connection: Connection, change: Change) -> Written:
         connection.execute(done.values(state=state, last_error=change.reason))
     kept, removed = recount(connection, touched)
     return Written(written_facts, kept, removed)
+
+
+def put_taken(connection: Connection, user_id: str, taken: Taken, now: datetime) -> None:
+    """Note how much of a source has been taken in, in the transaction that took it."""
+    row = {"user_id": user_id, "source": taken.source, "done": taken.done, "updated_at": now}
+    statement = upsert(imports).values(row)
+    connection.execute(statement.on_conflict_do_update(index_elements=["user_id", "source"], set_=row))
 
 
 def _unlink(connection: Connection, memory_ids: Sequence[str]) -> set[str]:

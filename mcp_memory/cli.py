@@ -20,6 +20,7 @@ from . import (
     host_commands,
     inputs,
     models,
+    moving_commands,
     pack,
     pause_commands,
     profile_commands,
@@ -59,6 +60,7 @@ app.add_typer(hook_commands.app, name="hook")
 pause_commands.add_to(app)
 folder_commands.add_to(app)
 forget_commands.add_to(app)
+moving_commands.add_to(app)
 history_commands.add_to(app)
 fact_commands.add_to(app)
 host_commands.add_to(app)

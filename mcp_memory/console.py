@@ -2,19 +2,28 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from .address import holder_of
 from .errors import FolderInUseError, McpMemoryError
 from .memory import LocalMemory
 from .paths import data_folder
+from .records import OnProgress
 from .remote import RemoteMemory
 from .settings import load_settings
 
@@ -118,3 +127,20 @@ def working_memory(doing: str, *, catching_up: bool = False) -> Iterator[LocalMe
                 memory.catch_up(show)
                 progress.update(task, description=doing, completed=0, total=None)
             yield memory
+
+
+@contextmanager
+def measured_memory(
+    doing: str, reach: Callable[[], LocalMemory | RemoteMemory] = reach_memory
+) -> Iterator[tuple[LocalMemory | RemoteMemory, OnProgress]]:
+    """The memory of the running engine, else the opened folder, and what draws a bar; failures end the program."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+    with failing_clearly(), progress:
+        task = progress.add_task(doing, total=None)
+
+        def show(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        with reach() as memory:
+            yield memory, show

@@ -39,6 +39,25 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def give_name(draft: Path, path: Path) -> None:
+    """Give a complete file its name for good.
+
+    Raises:
+        FileExistsError: somebody has taken that name.
+        OSError: the folder cannot be written.
+    """
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Memory sticks have no hard links, by which a name is taken or refused in one step.
+        if path.exists():
+            raise FileExistsError from None
+        draft.rename(path)
+    sync(path.parent)
+
+
 def is_full(exc: OSError) -> bool:
     """Whether writing failed because there is no room, or no more for this account or this file."""
     return exc.errno in _numbers(_FULL)

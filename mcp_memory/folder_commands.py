@@ -1,28 +1,13 @@
 """`mcp-memory verify`, `rebuild` and `reembed`: what derives from the log compared with it, and made anew from it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from .console import (
-    Json,
-    err,
-    failing_clearly,
-    out,
-    print_json,
-    reach_memory,
-    reach_memory_with_its_own_model,
-    warn,
-)
+from .console import Json, measured_memory, out, print_json, reach_memory_with_its_own_model, warn
 from .embedder import full_name
-from .memory import LocalMemory
-from .records import OnProgress
-from .remote import RemoteMemory
 from .reports import Difference, Reembedded
 from .settings import load_settings, naming_another_model
 
@@ -39,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
 
 def verify(as_json: Json = False) -> None:
     """Compare every row of LanceDB, each field and vector, with the log; exits with 1 where one differs."""
-    with _memory("Comparing") as (memory, show):
+    with measured_memory("Comparing") as (memory, show):
         found = memory.verify(show)
     if as_json:
         print_json({**asdict(found), "ok": not found.differences})
@@ -60,7 +45,7 @@ def verify(as_json: Json = False) -> None:
 
 def rebuild(as_json: Json = False) -> None:
     """Make LanceDB's tables and the keyword index anew from the log; a run that was ended goes on the next time."""
-    with _memory("Embedding") as (memory, show):
+    with measured_memory("Embedding") as (memory, show):
         made = memory.rebuild(show)
     if as_json:
         print_json(asdict(made))
@@ -79,7 +64,7 @@ def reembed(
 
     Ctrl-C ends it and changes nothing; the same command goes on where it stopped.
     """
-    with _memory("Embedding", reach_memory_with_its_own_model) as (memory, show):
+    with measured_memory("Embedding", reach_memory_with_its_own_model) as (memory, show):
         try:
             made = memory.reembed(model, show)
         except KeyboardInterrupt:
@@ -113,20 +98,3 @@ def _line(difference: Difference) -> Text:
     return Text.assemble(
         (difference.flaw, "bold red"), f" {where}", f": {difference.detail}" if difference.detail else ""
     )
-
-
-@contextmanager
-def _memory(
-    doing: str, reach: Callable[[], LocalMemory | RemoteMemory] = reach_memory
-) -> Iterator[tuple[LocalMemory | RemoteMemory, OnProgress]]:
-    """The memory of the running engine, else the opened folder, and what draws a bar; failures end the program."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    progress = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
-    with failing_clearly(), progress:
-        task = progress.add_task(doing, total=None)
-
-        def show(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
-
-        with reach() as memory:
-            yield memory, show

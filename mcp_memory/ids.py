@@ -21,6 +21,10 @@ class IdSequence:
         """Start after `last`, the largest id already stored ('' when there is none)."""
         self._last = decode(last) if last else 0
 
+    def skip(self, through: str) -> None:
+        """Have all later ids come after one that was given out elsewhere."""
+        self._last = max(self._last, decode(through))
+
     def next(self, now: datetime) -> str:
         """The next id, at or after the millisecond of `now` (aware)."""
         in_time = (now - _EPOCH) // timedelta(milliseconds=1) << COUNTER_BITS

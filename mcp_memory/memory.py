@@ -12,7 +12,6 @@ from . import add as adding
 from . import inputs, purge, questions, rebuild, reembed, statements, verify
 from . import rate as rating
 from . import search as searching
-from .accompanying import Accompanying
 from .backup import back_up
 from .embedder import Embedder
 from .erasing import Erasing
@@ -23,6 +22,7 @@ from .folder import DataFolder
 from .health import examine
 from .inputs import agent_id_of
 from .language_model import ModelUse
+from .moving import Moving
 from .notes_keeping import NotesKeeping
 from .parts import Parts
 from .paths import data_folder
@@ -42,7 +42,7 @@ from .token_keeping import TokenKeeping
 from .turns import Turn
 
 
-class LocalMemory(Revising, Erasing, FactKeeping, Accompanying, NotesKeeping, TokenKeeping):
+class LocalMemory(Revising, Erasing, FactKeeping, NotesKeeping, TokenKeeping, Moving):
     """One user's memory in a data folder, as one client sees it.
 
     Open it with `LocalMemory.open`; it holds the folder until `close` or the end of a `with` block. Methods may

@@ -135,6 +135,14 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnDetails:
+    """When one message of an episode was said, and its metadata, where many are taken in at once."""
+
+    observed_at: datetime
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A statement that may become a memory: extracted, not yet compared with what is known."""
 
@@ -152,6 +160,11 @@ class Draft:
     prompt: str = ""
     ignored_because: str = ""
     importance: float = 0.5  # in [0, 1]
+    own: OwnDetails | None = None  # where they are not those of the episode
+
+    def observed_at(self, episode: Episode) -> datetime:
+        """When it was said: with its episode, where it has no time of its own."""
+        return self.own.observed_at if self.own else episode.observed_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +278,14 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """How many records of a source that is being taken in have been taken with a change."""
+
+    source: str
+    done: int
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """Everything that one transaction writes. Rows are complete; the log derives the events."""
 
@@ -286,6 +307,7 @@ class Change:
     facts: tuple[Fact, ...] = ()  # new or changed; others of memories that end are closed by the log
     gone_facts: tuple[str, ...] = ()  # ids of facts that an undone change had brought
     gone_aliases: tuple[tuple[str, str], ...] = ()  # (entity_id, name_key) that an undone change had brought
+    taken: Taken | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,19 +18,16 @@ from .notes import place_of
 from .paths import data_folder
 from .records import AddResult, DeleteResult, Fact, Forgotten, Matching, Message, OnProgress, RateResult
 from .records import Memory as Record
+from .remote_work import RemoteWork
 from .reports import (
-    BackupResult,
     Check,
     FactAudit,
     History,
     NewToken,
     NotesFile,
-    Rebuilt,
-    Reembedded,
     Token,
     Undone,
     Updated,
-    Verification,
     WhyNot,
 )
 from .search_records import Filters, SearchResult, UserProfile
@@ -40,9 +37,15 @@ _READS = frozenset(
     "search list get facts audit_facts profile history why_not settings examine stats whose paused capture_point"
     " refuse_if_paused tokens".split()
 )
+# What to do where the engine went away before it answered.
+_HINTS = {
+    "add": "repeat the call: the same words are stored once",
+    "import_from": "do the same again: it goes on where it stopped",
+    "export_to": "do the same again: nothing was left",
+}
 
 
-class RemoteMemory:
+class RemoteMemory(RemoteWork):
     """The memory of the user that the settings name, as one client of the engine sees it.
 
     Methods do and raise what those of `Memory` do; they may be called from several threads, one at a time is answered.
@@ -346,31 +349,6 @@ class RemoteMemory:
         answer: builtins.list[Check] = self._ask("examine")
         return answer
 
-    def backup(self, target: str | Path) -> BackupResult:
-        """Write a backup of the whole folder into a new file, relative to this process; see `Memory.backup`."""
-        answer: BackupResult = self._ask("backup", target=str(Path(target).expanduser().absolute()))
-        return answer
-
-    def verify(self, on_progress: OnProgress = lambda _done, _total: None) -> Verification:
-        """Compare every field and every vector of the tables with the log; see `Memory.verify`."""
-        answer: Verification = self._call("verify", {}, on_progress)
-        return answer
-
-    def rebuild(self, on_progress: OnProgress = lambda _done, _total: None) -> Rebuilt:
-        """Make the tables and the keyword index anew from the log; see `Memory.rebuild`."""
-        answer: Rebuilt = self._call("rebuild", {}, on_progress)
-        return answer
-
-    def reembed(self, model: str = "", on_progress: OnProgress = lambda _done, _total: None) -> Reembedded:
-        """Embed everything anew and go over to that; see `LocalMemory.reembed`. It ends when this client leaves.
-
-        A folder may be relative to this process.
-        """
-        folder = Path(model).expanduser() if model else None
-        given = str(folder.absolute()) if folder and folder.is_dir() else model
-        answer: Reembedded = self._call("reembed", {"model": given}, on_progress)
-        return answer
-
     def close(self) -> None:
         """Let go of the connection. Safe to repeat; a later call makes another one."""
         if self._line:
@@ -386,16 +364,17 @@ class RemoteMemory:
         self.close()
 
     def _ask(self, method: str, **arguments: Any) -> Any:
-        return self._call(method, arguments, lambda _done, _total: None)
+        return self._call(method, arguments)
 
-    def _call(self, method: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> Any:
+    def _call(
+        self, method: str, arguments: Mapping[str, Any], on_progress: OnProgress = lambda _done, _total: None
+    ) -> Any:
         with self._lock:
             # What only reads is asked once more when the engine goes away.
             for _ in range(2 if method in _READS else 1):
                 if answer := self._answer(method, arguments, on_progress):
                     return read_answer(method, answer)
-        hint = "repeat the call: the same words are stored once" if method == "add" else "see whether it was done"
-        raise StorageError(ENGINE_GONE, hint=hint)
+        raise StorageError(ENGINE_GONE, hint=_HINTS.get(method, "see whether it was done"))
 
     def _answer(self, method: str, arguments: Mapping[str, Any], on_progress: OnProgress) -> bytes:
         """The line that answers, b'' where the engine went away before."""

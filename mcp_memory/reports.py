@@ -101,6 +101,45 @@ class Check:
         return self.is_optional or not self.advice
 
 
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """An export that was written: where, how large, how many records of each type are in it."""
+
+    path: str
+    n_bytes: int
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a line of a source, or with a whole file where `line` is 0."""
+
+    file: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import took, or in a dry run would take.
+
+    `counts` are the source's records by type, `outcome` says what became of them; `n_resumed` of them an earlier run
+    had taken. `problems` are lines that were left out. `notices` are for people; `lag` is '' or why what came is not
+    yet findable by meaning.
+    """
+
+    source: str
+    format: str
+    n_records: int
+    counts: dict[str, int]
+    outcome: dict[str, int]
+    n_resumed: int = 0
+    is_dry_run: bool = False
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[str, ...] = ()
+    lag: str = ""
+
+
 NotesOutcome = Literal["written", "unchanged", "stale", "busy", "gone", "trouble"]
 
 

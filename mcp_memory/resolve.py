@@ -56,7 +56,7 @@ def find_duplicate(draft: Draft, episode: Episode, known: Sequence[Memory]) -> s
     itself the same agent; the known one must be unexpired, and valid at the time of the new one: a statement
     that has ended since may be news again.
     """
-    at = episode.observed_at
+    at = draft.observed_at(episode)
     for memory in known:
         if (
             memory.hash == draft.hash

@@ -327,14 +327,13 @@ class Stores:
                     space.indices[user_id] = index
         return index, space.embedder
 
-    def forget_index(self, user_id: str) -> None:
-        """Have the index of a user made anew for the next search."""
-        with self.writing:
-            self._space.indices.pop(user_id, None)
-
     def loaded_indices(self) -> dict[str, UserIndex]:
         """The indices in memory, by user."""
         return dict(self._space.indices)
+
+    def forget_index(self, user_id: str) -> None:
+        """Have the index of a user made anew with its next use. Call with `writing` held."""
+        self._space.indices.pop(user_id, None)
 
     def begin_closing(self) -> None:
         """Have long work end after the batch that it is at; `close` is to follow. Safe to repeat."""

@@ -150,7 +150,7 @@ def _store(
             change_id,
             withdrawn=[fact for facts in facts_of_memories(stores.log, gone).values() for fact in facts],
             known=superseded.known,
-            sightings=(*superseded.sightings, *met_again(admitted, episode)),
+            sightings=(*superseded.sightings, *met_again(admitted, resolution, episode)),
         )
         admitted = settled.admitted
         change = Change(
