@@ -132,6 +132,21 @@ def erase(log: Log, owner: Owner, memory_ids: Sequence[str], change_id: str, at:
     return Erased(tuple(memory_ids), doomed.created_at, traces, n_messages)
 
 
+def purged_among(log: Log, user_id: str, ids: Collection[str]) -> set[str]:
+    """Those of some ids under which a memory of the user was purged."""
+    found: set[str] = set()
+    with log.reading() as connection:
+        for part in batches(sorted(ids)):
+            found |= set(
+                connection.scalars(
+                    select(events.c.memory_id).where(
+                        events.c.memory_id.in_(part), events.c.operation == PURGED, events.c.user_id == user_id
+                    )
+                )
+            )
+    return found
+
+
 def is_unfinished(log: Log) -> bool:
     """Whether something was purged whose traces may still lie in the files."""
     return bool(log.get_meta(UNFINISHED))

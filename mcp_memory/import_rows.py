@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .erasure import purged_among
 from .errors import ConflictError, InvalidInputError, McpMemoryError, StorageError
 from .exclusions import is_text_excluded
 from .export_file import shift_of
@@ -39,6 +40,8 @@ class _Checked:
     n_records: int = 0
     n_to_embed: int = 0
     last_id: str = ""
+    n_purged: int = 0
+    edited: list[str] = field(default_factory=list)
     is_taken_by_another: bool = False
 
 
@@ -152,6 +155,16 @@ def _check(stores: Stores, user_id: str, path: Path, header: Header, shift: int,
     if not _is_soon_enough(checked.last_id, stores):
         problems.note(0, f"id {checked.last_id} is of a time that is still to come")
     problems.refuse()
+    if checked.n_purged:
+        raise ConflictError(
+            f"{checked.n_purged} of the memories in {path} were purged here; nothing was taken",
+            hint="use an export that was made since, or import this one into another folder",
+        )
+    if checked.edited:
+        raise ConflictError(
+            f"{checked.edited[0]} is here as the same change left it, and the file tells something else of it",
+            hint="nothing was taken; an export is not to be edited: correct the memory itself",
+        )
     return checked
 
 
@@ -189,16 +202,13 @@ class _Problems:
 def _compare(stores: Stores, user_id: str, batch: Sequence[Record], checked: _Checked) -> None:
     known = [record for record in batch if record.row]
     checked.last_id = max([checked.last_id, *map(checked.translation.of, ids_in(known))])
+    memory_ids = [checked.translation.of(record.row["id"]) for record in known if record.type == "memory"]
+    checked.n_purged += len(purged_among(stores.log, user_id, memory_ids))
     merge_entities(stores.log, user_id, known, checked.translation)
     clashes, outcome = compare(stores.log, user_id, known, checked.translation)
     checked.outcome += outcome
     checked.is_taken_by_another = checked.is_taken_by_another or any(clash.is_other for clash in clashes)
-    for clash in clashes:
-        if not clash.is_other:
-            raise ConflictError(
-                f"{clash.type} {clash.id} is here as the same change left it, and the file tells something else of it",
-                hint="nothing was taken; an export is not to be edited: correct the memory itself",
-            )
+    checked.edited += [f"{clash.type} {clash.id}" for clash in clashes if not clash.is_other]
 
 
 def _count(record: Record, checked: _Checked) -> None:

@@ -9,6 +9,7 @@ from .import_rows import import_rows
 from .import_source import AUTO, existing, form_of
 from .import_texts import import_texts
 from .parts import Parts
+from .purge import note_copy
 from .records import OnProgress, Owner
 from .reports import Exported, Imported
 from .settings import Settings
@@ -41,7 +42,7 @@ class Moving(Accompanying):
             InvalidInputError: the file exists and is not to be overwritten, or the path is no place for one.
             StorageError: it cannot be written, or the log cannot be read; nothing is left of it.
         """
-        return export(
+        written = export(
             self._parts.stores,
             self._owner.user_id,
             path,
@@ -50,6 +51,8 @@ class Moving(Accompanying):
             is_training=training,
             overwrite=overwrite,
         )
+        note_copy(self._parts.stores, Path(written.path), self._parts.clock())
+        return written
 
     def import_from(
         self,

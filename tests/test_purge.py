@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_memory.embedder import Embedder
-from mcp_memory.errors import NotFoundError, StorageError
+from mcp_memory.errors import ConflictError, NotFoundError, StorageError
 from mcp_memory.memory import LocalMemory
 from mcp_memory.notes import carry_out, plan_sync
 from tests.conftest import Clock, Opener
@@ -331,3 +331,27 @@ def test_what_a_conversation_was_captured_and_given_goes_from_its_state_and_from
     assert traces_of(MARKER, home) == []
     assert MARKER not in notes.read_text(encoding="utf-8")
     assert "bees" in notes.read_text(encoding="utf-8")
+
+
+def test_an_export_made_since_goes_round_and_one_made_before_is_named_and_brings_nothing_back(
+    memory: LocalMemory, home: Path, tmp_path: Path, open_memory: Opener, clock: Clock
+) -> None:
+    memory.add(messages=[{"role": "user", "content": each} for each in (HIDDEN, SIBLING)], infer=False)
+    memory.add("My sister Zelda lives in Graz.", infer=False)
+    memory.export_to(tmp_path / "before.jsonl")
+    clock.advance(minutes=1)
+    result = memory.delete(ids_by_text(memory)[HIDDEN], purge=True)
+    assert result.copies == (str(tmp_path / "before.jsonl"),)
+    with pytest.raises(ConflictError, match=r"1 of the memories in .* were purged here"):
+        memory.import_from(tmp_path / "before.jsonl", again=True)
+    memory.export_to(tmp_path / "since.jsonl")
+    assert MARKER not in (tmp_path / "since.jsonl").read_text(encoding="utf-8")
+    memory.import_from(tmp_path / "since.jsonl")
+    memory.settle()
+    assert traces_of(MARKER, home) == []
+    with open_memory(folder=tmp_path / "other") as other:
+        other.import_from(tmp_path / "since.jsonl")
+        assert {record.text for record in other.list()} == {SIBLING, "My sister Zelda lives in Graz."}
+        assert other.verify().differences == ()
+        with pytest.raises(ConflictError, match="were purged here"):
+            other.import_from(tmp_path / "before.jsonl")
