@@ -1,11 +1,12 @@
 """How memories are forgotten: one, or all that something holds of; out of search, or purged from every file."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import forget, inputs
 from . import purge as purging
-from .errors import ConflictError, InvalidInputError
+from .errors import ConflictError
 from .parts import Parts
 from .records import DeleteResult, Forgotten, Matching, Memory, Owner
 from .search_records import Where
@@ -46,53 +47,52 @@ class Erasing:
         self._parts.notes.refresh(self._owner.user_id)
         return result
 
-    def matching(self, where: Mapping[str, Any]) -> Matching:
-        """How many memories `forget` would take away, and the newest few of them.
+    def matching(self, where: Mapping[str, Any], *, purge: bool = False) -> Matching:
+        """Which memories `forget` would take away: how many, the newest few of them, and a mark for all.
 
         Raises:
             InvalidInputError: as `forget` does.
         """
         log = self._parts.stores.log
-        ids = log.ids_where(self._owner.user_id, inputs.where_of(where))
+        ids = log.ids_where(self._owner.user_id, inputs.where_of(where, purge=purge))
         shown = log.get_memories(ids[:_N_SHOWN])
-        return Matching(len(ids), tuple(shown[each] for each in ids[:_N_SHOWN] if each in shown))
+        return Matching(len(ids), tuple(shown[each] for each in ids[:_N_SHOWN] if each in shown), _mark(ids))
 
-    def forget(self, where: Mapping[str, Any], *, expected: int, purge: bool = False) -> Forgotten:
+    def forget(self, where: Mapping[str, Any], *, expected: str, purge: bool = False) -> Forgotten:
         """Delete all memories that something holds of, in one change; with `purge` for good, as `delete` does.
 
         `where` has any of about, kind, agent, since, until, metadata, as filters of a search do; run_id; contains, a
-        part of the text; state (active, raw, invalid, or deleted, which can only be purged). `expected` is how many
-        `matching` has counted.
+        part of the text in any case and accents; state. Without a state what can be found is meant (active, raw,
+        invalid), for a purge whatever there is. `expected` is the `mark` of what `matching` has shown.
 
         Raises:
             InvalidInputError: there is no restriction, or one is wrong.
-            ConflictError: by now it would be another number; nothing was changed.
+            ConflictError: by now it would be others; nothing was changed.
             StorageError: as `delete` does.
         """
-        chosen = inputs.where_of(where)
-        if "deleted" in chosen.states and not purge:
-            raise InvalidInputError("what is deleted can only be purged", hint="give purge as well")
+        chosen = inputs.where_of(where, purge=purge)
         stores = self._parts.stores
         with self._turn.served():
-            if not purge:
+            if purge:
+                purged = purging.purge_all(lambda: self._chosen(chosen, expected), self._owner, stores)
+                forgotten = Forgotten(len(purged.meant), n_purged=purged.n_purged, copies=purged.copies)
+            else:
                 with stores.writing:
                     found = self._chosen(chosen, expected)
-                    outcome = forget.delete_all(found, self._owner, stores) if found else None
-                forgotten = Forgotten(expected, change_id=outcome.change_id if outcome else "")
-            else:
-                purged = purging.purge_all(lambda: self._chosen(chosen, expected), self._owner, stores)
-                forgotten = Forgotten(expected, n_purged=purged.n_purged, copies=purged.copies)
+                    change_id = forget.delete_all(found, self._owner, stores).change_id if found else ""
+                    forgotten = Forgotten(len(found), change_id=change_id)
         self._after_erasing()
         if purge:
             self._parts.notes.refresh(self._owner.user_id)
         return forgotten
 
-    def _chosen(self, where: Where, expected: int) -> list[Memory]:
+    def _chosen(self, where: Where, expected: str) -> list[Memory]:
         log = self._parts.stores.log
         ids = log.ids_where(self._owner.user_id, where)
-        if len(ids) != expected:
+        if _mark(ids) != expected:
             raise ConflictError(
-                f"{len(ids)} memories match now, not {expected}; nothing was changed", hint="count them again first"
+                f"it would be other memories by now, {len(ids)} of them; nothing was changed",
+                hint="look at them again first",
             )
         return list(log.get_memories(ids).values())
 
@@ -100,3 +100,8 @@ class Erasing:
         self._parts.after_change()
         # A job may have been cancelled.
         self._parts.queue.look_again()
+
+
+def _mark(ids: Sequence[str]) -> str:
+    """What tells one choice of memories from another."""
+    return hashlib.sha256(" ".join(sorted(ids)).encode()).hexdigest()[:16]

@@ -9,7 +9,8 @@ from .changes import batches
 from .schema import aliases, entities, events
 
 # The keys of the user, and of those who are known by what they are to somebody, begin with it.
-ROLE_MARK = "="
+_ROLE_MARK, USER = "=", "user"
+_NOTHING = "(purged)"
 
 
 @dataclass(slots=True)
@@ -19,12 +20,12 @@ class Names:
     key: str = ""
     is_there: bool = False
     by_key: dict[str, str] = field(default_factory=dict)
-    former: set[str] = field(default_factory=set)
+    former: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def written(self) -> set[str]:
-        """Every way in which it is or was written."""
-        return {*self.by_key.values(), *self.former}
+        """Every way in which it is or was written, and those to whom it is something, but for the user."""
+        return {each for key, name in (*self.by_key.items(), *self.former) for each in _told_by(key, name)}
 
     @classmethod
     def of(cls, connection: Connection, entity_ids: Sequence[str]) -> "dict[str, Names]":
@@ -43,42 +44,45 @@ class Names:
             for entity_id, *sides in told:
                 for side in sides:
                     if side:
-                        found[entity_id].former |= {side["name"], *(name for name, _ in side["aliases"])}
+                        found[entity_id].former.add((side["name_key"], side["name"]))
+                        found[entity_id].former |= {(key, name) for name, key in side["aliases"]}
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Stripped:
-    """Entities that lost a name and are there, and those of which nothing but events was left that told one."""
-
-    changed: set[str]
-    gone: set[str]
+def is_unsaid(key: str, name: str, unsaid: Collection[str]) -> bool:
+    """Whether nothing that stays says a name, or whose brother it is that is called so."""
+    return any(each in unsaid for each in _told_by(key, name))
 
 
-def strip_names(connection: Connection, user_id: str, names: Mapping[str, Names], unsaid: Collection[str]) -> Stripped:
-    """Take names away that no memory gives any more. Who is left without a name goes, and so do the links to it."""
-    changed: set[str] = set()
-    gone: set[str] = set()
+def _told_by(key: str, name: str) -> list[str]:
+    """What a name tells. "The user's sister" tells of nobody but the user; "Marta's brother" of Marta."""
+    if not key.startswith(_ROLE_MARK):
+        return [name]
+    owner = key.removeprefix(_ROLE_MARK).partition("/")[0]
+    return [] if owner == USER else [name, owner]
+
+
+def strip_names(
+    connection: Connection, user_id: str, names: Mapping[str, Names], unsaid: Collection[str], change_id: str
+) -> set[str]:
+    """Take names away that no memory gives any more; returns those entities whose name is another now.
+
+    Their revision becomes the change: it says that the vector of the name is another too.
+    """
+    renamed: set[str] = set()
     for entity_id, of_one in names.items():
-        if of_one.written.isdisjoint(unsaid):
+        lost = [key for key, name in of_one.by_key.items() if is_unsaid(key, name, unsaid)]
+        if not lost:
             continue
-        if not of_one.is_there:
-            gone.add(entity_id)
-            continue
-        changed.add(entity_id)
-        left = {key: name for key, name in of_one.by_key.items() if name not in unsaid}
-        lost = [key for key in of_one.by_key if key not in left]
+        left = {key: name for key, name in of_one.by_key.items() if key not in lost}
         connection.execute(delete(aliases).where(aliases.c.entity_id == entity_id, aliases.c.name_key.in_(lost)))
-        if of_one.key not in left and of_one.key.startswith(ROLE_MARK):
-            # Somebody's sister is found by her role, however she was called in passing.
-            named = update(entities).where(entities.c.id == entity_id)
-            connection.execute(named.values(name=of_one.key.rpartition("/")[2].removeprefix(ROLE_MARK)))
-        elif of_one.key not in left:
-            _rename(connection, user_id, entity_id, left)
-    return Stripped(changed, gone)
+        if of_one.key in lost:
+            _rename(connection, user_id, entity_id, left, change_id)
+            renamed.add(entity_id)
+    return renamed
 
 
-def _rename(connection: Connection, user_id: str, entity_id: str, left: Mapping[str, str]) -> None:
+def _rename(connection: Connection, user_id: str, entity_id: str, left: Mapping[str, str], change_id: str) -> None:
     """Give an entity the longest name that is left and free; without any, one that says nothing."""
     taken = set(
         connection.scalars(
@@ -86,6 +90,7 @@ def _rename(connection: Connection, user_id: str, entity_id: str, left: Mapping[
         )
     )
     free = sorted((key for key in left if key not in taken), key=lambda key: (-len(key), key))
-    key, name = (free[0], left[free[0]]) if free else (f"{ROLE_MARK}{entity_id}", "(purged)")
-    connection.execute(update(entities).where(entities.c.id == entity_id).values(name=name, name_key=key))
+    key, name = (free[0], left[free[0]]) if free else (f"{_ROLE_MARK}{entity_id}", _NOTHING)
+    values = {"name": name, "name_key": key, "revision": change_id}
+    connection.execute(update(entities).where(entities.c.id == entity_id).values(values))
     connection.execute(delete(aliases).where(aliases.c.entity_id == entity_id, aliases.c.name_key == key))

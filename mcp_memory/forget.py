@@ -1,7 +1,8 @@
 """The forgetting pipeline: out of search at once, in one change that keeps what was, so that it can be undone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from .admit import Admitted
 from .knowledge import facts_of_memories
@@ -28,8 +29,15 @@ def delete(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
     return DeleteResult(memory.id, memory.text, tuple(sorted(entity.name for entity in outcome.removed_entities)))
 
 
-def delete_all(memories: Sequence[Memory], owner: Owner, stores: Stores) -> Outcome:
+def delete_all(
+    memories: Sequence[Memory],
+    owner: Owner,
+    stores: Stores,
+    then: Callable[[Any], None] = lambda _connection: None,
+) -> Outcome:
     """Delete memories of one user in one change, as `delete` does each. Call it with `stores.writing` held.
+
+    `then` writes more to the log in the same transaction.
 
     Raises:
         StorageError: nothing was deleted.
@@ -54,7 +62,7 @@ def delete_all(memories: Sequence[Memory], owner: Owner, stores: Stores) -> Outc
         ),
         facts=settled.facts,
     )
-    return commit(change, stores, kept_vectors(known, stores))
+    return commit(change, stores, kept_vectors(known, stores), then=then)
 
 
 def _words_of(memories: Sequence[Memory], stores: Stores) -> list[Memory]:

@@ -10,6 +10,7 @@ from . import pack
 from .console import Json, failing_clearly, out, print_json, warn, working_memory
 from .errors import InvalidInputError
 from .inputs import where_pairs
+from .records import Memory
 
 Purge = Annotated[
     bool, typer.Option("--purge", help="Take it out of history and files as well, for good: there is no undo.")
@@ -35,7 +36,8 @@ def delete(
         return
     done = "purged" if purge else "deleted"
     out.print(Text(f"{done} {result.id}: {result.text}"))
-    _name_copies(result.copies)
+    if notice := pack.delete_notice(result):
+        warn(notice)
 
 
 def forget(
@@ -54,13 +56,16 @@ def forget(
     """Delete all memories that something holds of, after showing how many that are; undo brings them back."""
     with failing_clearly():
         chosen = where_pairs("--where", where)
-        if not (yes or dry_run or sys.stdin.isatty()):
+        if not (yes or dry_run or (sys.stdin.isatty() and not as_json)):
             raise InvalidInputError("nobody is there to be asked", hint="look with --dry-run, then give --yes")
     with working_memory("Counting") as memory:
-        matching = memory.matching(chosen)
+        matching = memory.matching(chosen, purge=purge)
     if not as_json:
         for record in matching.newest:
-            out.print(Text(f"{record.id}  {record.observed_at.date().isoformat()}  {record.text}"), soft_wrap=True)
+            out.print(
+                Text(f"{record.id}  {record.observed_at.date().isoformat()}  {_state(record)}{record.text}"),
+                soft_wrap=True,
+            )
         if matching.n > len(matching.newest):
             out.print(Text(f"… and {matching.n - len(matching.newest)} more", style="dim"))
     if dry_run or not matching.n:
@@ -73,7 +78,7 @@ def forget(
     if not yes and not typer.confirm(f"{matching.n} match: {way}?", err=True):
         raise typer.Exit(1)
     with working_memory("Purging" if purge else "Deleting") as memory:
-        forgotten = memory.forget(chosen, expected=matching.n, purge=purge)
+        forgotten = memory.forget(chosen, expected=matching.mark, purge=purge)
     if as_json:
         told = {"matching": matching.n, "forgotten": forgotten.n, "change_id": forgotten.change_id}
         print_json({**told, "purged": forgotten.n_purged, "copies": list(forgotten.copies)})
@@ -84,6 +89,10 @@ def forget(
     else:
         out.print(Text(f"deleted {forgotten.n}; to have them back: mcp-memory undo {forgotten.change_id}"))
     _name_copies(forgotten.copies)
+
+
+def _state(record: Memory) -> str:
+    return "" if record.state in ("active", "raw") else f"({record.state}) "
 
 
 def _name_copies(paths: tuple[str, ...]) -> None:

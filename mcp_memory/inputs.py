@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from .errors import InvalidInputError
-from .records import ABOUTS, FORGETTABLE, KINDS, ROLES, SCOPES, SEARCHABLE, Message, Owner
+from .records import ABOUTS, KINDS, ROLES, SCOPES, SEARCHABLE, STATES, Message, Owner
 from .search_records import Filters, Selection, Where
 from .text import clean
 
@@ -224,17 +224,18 @@ def filters_of(given: Filters | Mapping[str, Any] | None) -> Filters:
     )
 
 
-def where_of(given: Mapping[str, Any]) -> Where:
-    """Which memories are meant, by restrictions of which there has to be at least one."""
+def where_of(given: Mapping[str, Any], *, purge: bool = False) -> Where:
+    """Which memories are meant, by restrictions of which there has to be at least one; to purge, in whatever state."""
     names = (*Filters.__slots__, "run_id", "contains", "state")
     if unknown := set(given) - set(names):
         raise InvalidInputError(f"unknown restriction {sorted(unknown)[0]!r}", hint=f"use {', '.join(names)}")
-    state = one_of("state", given.get("state") or "", ("", *FORGETTABLE))
+    states = STATES if purge else SEARCHABLE
+    state = one_of("state", given.get("state") or "", ("", *states))
     where = Where(
         filters=filters_of({name: value for name, value in given.items() if name in Filters.__slots__}),
         run_id=short("run_id", given.get("run_id") or ""),
         contains=clean(str(given.get("contains") or "")).strip(),
-        states=(state,) if state else SEARCHABLE,
+        states=(state,) if state else states,
     )
     if not (where.filters != Filters() or where.run_id or where.contains or state in ("invalid", "deleted")):
         raise InvalidInputError(

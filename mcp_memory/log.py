@@ -7,7 +7,7 @@ its connections are the work of `log_file`, the rows of a change that of `change
 import json
 import time
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from .log_file import LogFile, write_meta
 from .records import SEARCHABLE, SIGHTINGS, Change, Entity, Memory, State
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories
 from .search_records import Filters, Where
-from .text import normalise
+from .text import fold, normalise
 
 _APPLIED, _IN_USE = "applied_through", "tables_in_use"
 # LanceDB leaves it to the operating system to write its files. Linux does so within 35 s by default, other systems
@@ -71,8 +71,10 @@ class Log(LogFile):
 
     # Writing
 
-    def commit(self, change: Change) -> Committed:
+    def commit(self, change: Change, then: Callable[[Any], None] = lambda _connection: None) -> Committed:
         """Write a change durably, with one event per row touched; on return it survives a power cut.
+
+        `then` does more on the connection, in the same transaction.
 
         Links of memories that became `deleted` go, and so do entities that are left without links.
 
@@ -84,6 +86,7 @@ class Log(LogFile):
             was = telling.before(connection, change)
             written = changes.write(connection, change)
             through = telling.write(connection, change, was, written)
+            then(connection)
         return Committed(written.entities, written.removed_entities, through, telling.reworded(change, was))
 
     def drop_events(self, before: datetime) -> int:
@@ -213,12 +216,12 @@ class Log(LogFile):
     def ids_where(self, user_id: str, where: Where) -> list[str]:
         """Ids of all of a user's memories that something holds of, newest first."""
         wanted = self._restrictions(user_id, where.filters, where.states, where.run_id)
-        contained = normalise(where.contains)
+        contained = fold(normalise(where.contains))
         with self.reading() as connection:
             rows = connection.execute(
                 select(memories.c.id, memories.c.text).where(*wanted).order_by(memories.c.id.desc())
             )
-            return [row.id for row in rows if not contained or contained in normalise(row.text)]
+            return [row.id for row in rows if not contained or contained in fold(normalise(row.text))]
 
     def _restrictions(
         self, user_id: str, filters: Filters, states: Collection[str], run_id: str

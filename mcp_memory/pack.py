@@ -5,7 +5,6 @@ a record and not as an instruction.
 """
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from .records import AddResult, DeleteResult, Memory, RateResult, Receipt
@@ -119,7 +118,8 @@ def add_lines(result: AddResult) -> str:
 def delete_payload(result: DeleteResult) -> dict[str, Any]:
     """The structured answer of a delete."""
     payload = {"deleted": result.id, "text": result.text, "purged": bool(result.n_purged)}
-    return payload | ({"notice": _copies(result.copies)} if result.copies else {})
+    notice = delete_notice(result)
+    return payload | ({"notice": notice} if notice else {})
 
 
 def delete_lines(result: DeleteResult) -> str:
@@ -127,12 +127,14 @@ def delete_lines(result: DeleteResult) -> str:
     if not result.n_purged:
         return f"deleted [{result.id}]: {quote(result.text)}"
     with_it = f", with {result.n_purged - 1} that led to it" if result.n_purged > 1 else ""
-    copies = f"\n{_copies(result.copies)}" if result.copies else ""
-    return f"purged [{result.id}]{with_it}: {quote(result.text)}{copies}"
+    return "\n".join(filter(None, (f"purged [{result.id}]{with_it}: {quote(result.text)}", delete_notice(result))))
 
 
-def _copies(paths: Sequence[str]) -> str:
-    return f"Copies of before are left as they are: {', '.join(paths)}."
+def delete_notice(result: DeleteResult) -> str:
+    """What a purge has left, '' where there is nothing to tell."""
+    same = f"The same words stay under {', '.join(result.same_words)}: purge those too." if result.same_words else ""
+    copies = f"Copies of before are left as they are: {', '.join(result.copies)}." if result.copies else ""
+    return " ".join(filter(None, (same, copies)))
 
 
 def rate_payload(result: RateResult) -> dict[str, Any]:

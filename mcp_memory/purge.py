@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from .address import LOG_NAME as ENGINE_LOG_NAME
 from .address import STDERR_NAME
@@ -27,11 +28,15 @@ _SET_ASIDE = "before-restore-*"
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """The memories that were meant, how many went with them, and the files of earlier times that still have them."""
+    """The memories that were meant, how many went in all, and the files of earlier times that still have them.
+
+    `same_words` are the ids of memories that stay, and say the same word for word.
+    """
 
     meant: tuple[Memory, ...]
     n_purged: int = 0
     copies: tuple[str, ...] = ()
+    same_words: tuple[str, ...] = ()
 
 
 def purge(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
@@ -45,7 +50,9 @@ def purge(memory_id: str, owner: Owner, stores: Stores) -> DeleteResult:
     """
     purged = purge_all(lambda: [_meant(memory_id, owner, stores)], owner, stores)
     memory = purged.meant[0]
-    return DeleteResult(memory.id, memory.text, n_purged=purged.n_purged, copies=purged.copies)
+    return DeleteResult(
+        memory.id, memory.text, n_purged=purged.n_purged, copies=purged.copies, same_words=purged.same_words
+    )
 
 
 def purge_all(choose: Callable[[], Sequence[Memory]], owner: Owner, stores: Stores) -> Purged:
@@ -63,7 +70,7 @@ def purge_all(choose: Callable[[], Sequence[Memory]], owner: Owner, stores: Stor
             erased = _take_out(meant, owner, stores)
         _finish_or_say(stores, erased.traces)
     copies = tuple(str(path) for path in _copies(stores, erased.created_at))
-    return Purged(tuple(meant), len(erased.memory_ids), copies)
+    return Purged(tuple(meant), len(erased.memory_ids), copies, erased.same_words)
 
 
 def purge_expired(stores: Stores, kept_days: int, agent_id: str) -> int:
@@ -114,7 +121,11 @@ def finish(stores: Stores, *traces: Traces) -> None:
         for copy in stores.log.copies_before_migrating():
             copy.unlink(missing_ok=True)
         for path in _program_logs(stores.settings.home):
-            _scrub(path, traces)
+            if traces:
+                _scrub(path, traces)
+            elif path.exists():
+                # By what lines would tell of it is not known any more.
+                path.write_bytes(b"")
     except OSError as exc:
         raise StorageError(f"{exc.filename} cannot be changed: {exc.strerror}", hint="check its permissions") from exc
     with stores.writing:
@@ -136,16 +147,25 @@ def _meant(memory_id: str, owner: Owner, stores: Stores) -> Memory:
 
 
 def _take_out(memories: Sequence[Memory], owner: Owner, stores: Stores) -> Erased:
+    """Delete memories, as far as they are not, and take them out of the log: one transaction."""
     going = [each for each in memories if each.state != "deleted"]
-    if going:
-        delete_all(going, owner, stores)
     ids = family_of(stores.log, owner.user_id, [each.id for each in memories])
     now = stores.clock()
-    erased = erase(stores.log, owner, ids, stores.ids.next(now), now)
+    change_id = stores.ids.next(now)
+    erased: list[Erased] = []
+
+    def take_out(connection: Any) -> None:
+        erased.append(erase(connection, owner, ids, change_id, now))
+
+    if going:
+        delete_all(going, owner, stores, then=take_out)
+    else:
+        with stores.log.writing() as connection:
+            take_out(connection)
     stores.is_purge_unfinished = True
     # What the index of the user has of names is not that of the log any more.
     stores.forget_index(owner.user_id)
-    return erased
+    return erased[0]
 
 
 def _copies(stores: Stores, since: datetime) -> Iterator[Path]:

@@ -39,8 +39,6 @@ ABOUTS: tuple[About, ...] = ("user", "agent")
 KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "plan", "procedure", "message", "note")
 # States in which a memory can be found; the index and LanceDB hold these.
 SEARCHABLE: tuple[State, ...] = ("active", "raw", "invalid")
-# States of what may be forgotten by a restriction; what has given way goes with what it led to.
-FORGETTABLE: tuple[State, ...] = (*SEARCHABLE, "deleted")
 STATES: tuple[State, ...] = ("active", "raw", "distilled", "merged", "invalid", "deleted")
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 # Events that tell of a statement met again, and that it was not after all; they are part of what is known.
@@ -334,7 +332,7 @@ class DeleteResult:
     """The memory that is gone, with the text it had.
 
     Where it was purged, `n_purged` memories were, those included that led to it, and `copies` are the files of earlier
-    times that still have it.
+    times that still have it. `same_words` are the ids of memories that stay, and say the same word for word.
     """
 
     id: str
@@ -342,14 +340,16 @@ class DeleteResult:
     removed_entities: tuple[str, ...] = ()
     n_purged: int = 0
     copies: tuple[str, ...] = ()
+    same_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """How many memories some restrictions hold of, and the newest few of them."""
+    """How many memories some restrictions hold of, and the newest few of them; `mark` stands for all of them."""
 
     n: int
     newest: tuple[Memory, ...] = ()
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,12 +158,12 @@ class RemoteMemory(RemoteWork):
         answer: DeleteResult = self._ask("delete", memory_id=memory_id, purge=purge)
         return answer
 
-    def matching(self, where: Mapping[str, Any]) -> Matching:
-        """How many memories `forget` would take away; see `Memory.matching`."""
-        answer: Matching = self._ask("matching", where=where)
+    def matching(self, where: Mapping[str, Any], *, purge: bool = False) -> Matching:
+        """Which memories `forget` would take away; see `Memory.matching`."""
+        answer: Matching = self._ask("matching", where=where, purge=purge)
         return answer
 
-    def forget(self, where: Mapping[str, Any], *, expected: int, purge: bool = False) -> Forgotten:
+    def forget(self, where: Mapping[str, Any], *, expected: str, purge: bool = False) -> Forgotten:
         """Delete all memories that something holds of; see `Memory.forget`."""
         answer: Forgotten = self._ask("forget", where=where, expected=expected, purge=purge)
         return answer

@@ -53,8 +53,8 @@ def find_duplicate(draft: Draft, episode: Episode, known: Sequence[Memory]) -> s
     """The id of the memory that a draft repeats exactly, or ''.
 
     Same text (normalised), user, about and speaker, for messages the same run, and for what an agent says of
-    itself the same agent; the known one must be unexpired, and valid at the time of the new one: a statement
-    that has ended since may be news again.
+    itself the same agent; the known one must be unexpired, kept as long as the new one is to be, and valid at the
+    time of the new one: a statement that has ended since may be news again.
     """
     at = draft.observed_at(episode)
     for memory in known:
@@ -65,9 +65,14 @@ def find_duplicate(draft: Draft, episode: Episode, known: Sequence[Memory]) -> s
             and (draft.about != "agent" or memory.agent_id == episode.owner.agent_id)
             and (draft.kind != "message" or memory.run_id == episode.run_id)
             and _holds_at(memory, at, episode.created_at)
+            and _lasts(memory, episode)
         ):
             return memory.id
     return ""
+
+
+def _lasts(memory: Memory, episode: Episode) -> bool:
+    return memory.expires_at is None or (episode.expires_at is not None and episode.expires_at <= memory.expires_at)
 
 
 def _holds_at(memory: Memory, at: datetime, now: datetime) -> bool:

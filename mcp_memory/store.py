@@ -1,7 +1,8 @@
 """A change to the stores: the log and the index in memory at once; what the tables are to learn of it waits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .index import UserIndex
 from .log import Committed
@@ -23,17 +24,19 @@ def commit(
     stores: Stores,
     memory_vectors: Mapping[str, Floats] | None = None,
     entity_vectors: Mapping[str, Floats] | None = None,
+    then: Callable[[Any], None] = lambda _connection: None,
 ) -> Outcome:
     """Write a change to the log and the index in memory. Call with `stores.writing` held.
 
     Once the log has it the change stands, and with the index the next search finds it. The tables learn of it
-    from `stores.waiting`, or by `reconcile` where they lag behind or vectors are missing.
+    from `stores.waiting`, or by `reconcile` where they lag behind or vectors are missing. `then` writes more to the log
+    in the same transaction.
 
     Raises:
         StorageError: the log could not write; nothing has changed.
     """
     memory_vectors, entity_vectors = memory_vectors or {}, entity_vectors or {}
-    committed = stores.log.commit(change)
+    committed = stores.log.commit(change, then)
     index = stores.loaded_indices().get(change.owner.user_id)
     if index is not None:
         _update_index(index, change, committed, memory_vectors, entity_vectors)

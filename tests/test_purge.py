@@ -52,7 +52,7 @@ def test_a_purged_memory_is_nowhere_and_its_siblings_answer(
 ) -> None:
     memory.add(messages=[{"role": "user", "content": each} for each in (HIDDEN, SIBLING)], infer=False)
     result = purged(memory, ids_by_text(memory)[HIDDEN], home)
-    assert (result.text, result.n_purged, result.copies) == (HIDDEN, 1, ())
+    assert (result.text, result.n_purged, result.copies, result.same_words) == (HIDDEN, 1, (), ())
     again = open_memory()
     assert [hit.memory.text for hit in again.search("when is the cat fed?").hits] == [SIBLING]
     assert again.search("where is the spare key?").hits == ()
@@ -327,7 +327,8 @@ def test_what_a_conversation_was_captured_and_given_goes_from_its_state_and_from
     hidden = next(record for record in memory.list() if MARKER in record.text and record.kind == "fact")
     memory.note_given(conversation="two", memory_ids=[hidden.id])
     memory.settle()
-    memory.forget({"contains": MARKER}, expected=memory.matching({"contains": MARKER}).n, purge=True)
+    where = {"contains": MARKER}
+    memory.forget(where, expected=memory.matching(where, purge=True).mark, purge=True)
     assert traces_of(MARKER, home) == []
     assert MARKER not in notes.read_text(encoding="utf-8")
     assert "bees" in notes.read_text(encoding="utf-8")
