@@ -15,7 +15,7 @@ from .changes import batches, recount
 from .doomed import Doomed, doomed_with, living_twins, other_texts
 from .erasure_events import scrub_events, scrub_names, tell
 from .erasure_messages import blank_messages
-from .erasure_names import Names, strip_names
+from .erasure_names import Names, gone_entities, strip_names
 from .log import Log
 from .log_file import write_meta
 from .records import PURGED, Owner
@@ -100,7 +100,7 @@ def erase(connection: Any, owner: Owner, memory_ids: Sequence[str], change_id: s
     _delete_links(connection, doomed)
     same_words = living_twins(connection, doomed)
     doomed = blank_messages(connection, doomed)
-    names = Names.of(connection, sorted(doomed.entity_ids))
+    names = Names.of(connection, sorted({*doomed.entity_ids, *gone_entities(connection, owner.user_id)}))
     traces = Traces(doomed.texts, [name for of_one in names.values() for name in of_one.written])
     for text in other_texts(connection, doomed):
         traces.spare(text)
@@ -108,7 +108,7 @@ def erase(connection: Any, owner: Owner, memory_ids: Sequence[str], change_id: s
     renamed = strip_names(connection, owner.user_id, names, traces.names, change_id)
     _, removed = recount(connection, {each for each, of_one in names.items() if of_one.is_there})
     scrub_events(connection, doomed, traces)
-    scrub_names(connection, doomed.entity_ids, traces.names)
+    scrub_names(connection, [each for each, of_one in names.items() if of_one.written & traces.names], traces.names)
     _forget_errors(connection, owner.user_id, traces)
     tell(connection, owner, doomed, change_id, at, renamed | {entity.id for entity in removed})
     write_meta(connection, UNFINISHED, at.isoformat())

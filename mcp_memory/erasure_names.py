@@ -49,6 +49,13 @@ class Names:
         return found
 
 
+def gone_entities(connection: Connection, user_id: str) -> set[str]:
+    """Entities of a user of which only events are left: they may bear any name."""
+    told = select(events.c.entity_id).where(events.c.entity_id != "", events.c.user_id == user_id)
+    there = select(entities.c.id).where(entities.c.user_id == user_id)
+    return set(connection.scalars(told.distinct())) - set(connection.scalars(there))
+
+
 def is_unsaid(key: str, name: str, unsaid: Collection[str]) -> bool:
     """Whether nothing that stays says a name, or whose brother it is that is called so."""
     return any(each in unsaid for each in _told_by(key, name))

@@ -79,6 +79,7 @@ def test_nothing_known_is_no_duplicate() -> None:
         pytest.param(replace(KNOWN, speaker="Ben"), id="another speaker"),
         pytest.param(replace(KNOWN, speaker=""), id="no speaker"),
         pytest.param(replace(KNOWN, expires_at=NOW), id="expired"),
+        pytest.param(replace(KNOWN, expires_at=NOW + DAY), id="kept for a while only"),
         pytest.param(replace(KNOWN, invalid_at=NOW), id="ended: Berlin, Lisbon, Berlin again is news"),
         pytest.param(replace(KNOWN, valid_from=NOW + DAY), id="not yet begun"),
     ],
@@ -93,13 +94,18 @@ def test_what_differs_is_no_duplicate(known: Memory) -> None:
         pytest.param(replace(KNOWN, kind="preference"), id="another kind of statement"),
         pytest.param(replace(KNOWN, run_id="run-2"), id="another run"),
         pytest.param(replace(KNOWN, agent_id="pi"), id="another agent"),
-        pytest.param(replace(KNOWN, expires_at=NOW + DAY), id="not yet expired"),
         pytest.param(replace(KNOWN, valid_from=NOW, invalid_at=NOW + DAY), id="valid now"),
         pytest.param(replace(KNOWN, state="raw"), id="not yet distilled"),
     ],
 )
 def test_what_may_differ_does_not_matter(known: Memory) -> None:
     assert find_duplicate(DRAFT, EPISODE, [known]) == KNOWN.id
+
+
+def test_what_is_kept_longer_is_known_for_as_long() -> None:
+    known = replace(KNOWN, expires_at=NOW + 2 * DAY)
+    assert find_duplicate(DRAFT, replace(EPISODE, expires_at=NOW + DAY), [known]) == KNOWN.id
+    assert find_duplicate(DRAFT, replace(EPISODE, expires_at=NOW + 3 * DAY), [known]) == ""
 
 
 def test_a_message_repeats_only_one_of_its_own_run() -> None:
