@@ -27,6 +27,11 @@ def existing(source: str | Path) -> Path:
     path = Path(source).expanduser().absolute()
     if not path.exists():
         raise InvalidInputError(f"there is no {path}", hint="name a file, or a folder of Markdown notes")
+    if not (path.is_file() or path.is_dir()):
+        # A pipe would be waited for, and a device has no end.
+        raise InvalidInputError(
+            f"{path} is no file", hint="write what is to be read into a file, or give - and pipe it"
+        )
     return path
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # About as much as the embedding model reads in three pieces: what is longer has several subjects.
 PART_CHARS = 1500
+_MAX_VALUES = 2000
 _DATES = ("date", "created", "created_at")
 _OF_ITS_OWN = frozenset(("title", "tags", *_DATES))
 _WIKI_LINK = re.compile(r"!?\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]")
@@ -70,6 +71,7 @@ def note_items(path: Path, name: str) -> Found:
         raise unreadable(path, exc) from exc
     try:
         given, body = frontmatter.parse(written)
+        _check_size(given)
         observed_at = _observed_at(given)
     except (YAMLError, ValueError, InvalidInputError) as exc:
         told = exc.message if isinstance(exc, InvalidInputError) else " ".join(str(exc).split())
@@ -119,6 +121,17 @@ def _shared(given: Mapping[str, Any], name: str, title: str) -> dict[str, Any]:
     if rest:
         found["front_matter"] = rest
     return found
+
+
+def _check_size(given: Any) -> None:
+    """Refuse front matter that names its own parts again and again: written out it has no end, or very far off."""
+    waiting, n_seen = [given], 0
+    while waiting:
+        value = waiting.pop()
+        n_seen += 1
+        if n_seen > _MAX_VALUES:
+            raise ValueError(f"it has more than {_MAX_VALUES} values")
+        waiting += list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
 def _plain(value: Any) -> Any:

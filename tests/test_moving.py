@@ -741,3 +741,20 @@ def test_the_page_on_the_format_names_every_type_and_field() -> None:
         for column, _, _ in columns:
             called = "entity_type" if (name, column) == ("entity", "type") else column
             assert f"`{called}`" in rows[name], (name, called)
+
+
+@pytest.mark.parametrize(
+    "front",
+    ["a: &a [1, 2]\nb: &b [" + "*a, " * 60 + "]\nc: &c [" + "*b, " * 60 + "]\nd: [" + "*c, " * 60 + "]", "a: &a [*a]"],
+    ids=["names its parts many times", "names itself"],
+)
+def test_front_matter_that_would_have_no_end_is_named(memory: LocalMemory, tmp_path: Path, front: str) -> None:
+    (tmp_path / "a.md").write_text(f"---\n{front}\n---\nThe gate is green.\n", encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=r"a\.md, line 1: the front matter cannot be read"):
+        memory.import_from(tmp_path / "a.md")
+
+
+def test_a_pipe_is_not_waited_for(memory: LocalMemory, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(InvalidInputError, match="is no file"):
+        memory.import_from(tmp_path / "pipe.jsonl")
