@@ -120,8 +120,8 @@ def _files(stores: Stores, user_id: str, path: Path, form: Form) -> Iterator[_Fi
     paths = note_files(path) if form == "markdown" else [path]
     for each in paths:
         name = each.relative_to(path).as_posix() if path.is_dir() else each.name
-        # Notes of the same words in two places are two notes.
-        source = f"{form}:{digest(each)}" + (f":{name}" if form == "markdown" else "")
+        # Notes of the same words in two places are two notes; what one is called may be what is purged one day.
+        source = f"{form}:{digest(each)}" + (f":{content_hash(name)}" if form == "markdown" else "")
         yield _File(each, name, source, known.get(source, 0))
 
 
