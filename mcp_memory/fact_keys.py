@@ -31,6 +31,11 @@ _ABOUT = (
     f" AND f.relation IN (SELECT value FROM json_each(:relations)) AND f.holds AND {_IS_SAID}"
     " ORDER BY f.id DESC LIMIT :limit"
 )
+_RIVALS = (
+    f"SELECT {_COLUMNS} FROM facts f WHERE f.user_id = :user_id AND f.holds AND f.closed_at IS NULL"
+    " AND (f.subject_id, f.relation, f.label) IN (SELECT subject_id, relation, label FROM facts"
+    " WHERE user_id = :user_id AND holds AND closed_at IS NULL GROUP BY 1, 2, 3 HAVING count(*) > 1) ORDER BY f.id"
+)
 # "!" comes next after the space: what is the word or goes on after it. The words first, each with its place in the
 # index; SQLite would rather begin with all the facts.
 _LABELS = (
@@ -50,6 +55,11 @@ def facts_of_key(
     if label is not None:
         return facts_of_labels(log, user_id, subject_ids, relations, (label,))
     return _facts(log, _BY_KEY, user_id=user_id, subject_ids=_listed(subject_ids), relations=_listed(relations))
+
+
+def open_rivals(log: Log, user_id: str) -> list[Fact]:
+    """A user's facts that hold and share their subject, relation and label with others that hold, oldest first."""
+    return _facts(log, _RIVALS, user_id=user_id)
 
 
 def facts_of_labels(

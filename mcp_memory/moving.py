@@ -12,6 +12,7 @@ from .parts import Parts
 from .purge import note_copy
 from .records import OnProgress, Owner
 from .reports import Exported, Imported
+from .resettle import resettle
 from .settings import Settings
 
 # One that was ended a moment ago may still be at its last batch.
@@ -91,6 +92,8 @@ class Moving(Accompanying):
                 taken = import_rows(
                     stores, user_id, source, on_progress, exclude=exclude, is_dry_run=dry_run, again=again
                 )
+                if not dry_run:
+                    resettle(self._owner, stores)
             else:
                 taken = import_texts(
                     stores,

@@ -19,7 +19,7 @@ Ranking = Literal["fused", "gated"]
 # What the score of a hit is made for: see `fuse.PROFILES`.
 Weighting = Literal["chat", "compliance", "retrieval"]
 EntityType = Literal["person", "place", "organisation", "project", "product", "event", "other"]
-Operation = Literal["add", "distil", "delete", "update", "undo"]
+Operation = Literal["add", "distil", "delete", "update", "undo", "import"]
 # Who says so: a person by hand, a pattern that leaves no doubt, a language model.
 FactSource = Literal["hand", "text", "model"]
 JobTask = Literal["extract", "procedure"]

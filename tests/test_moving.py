@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -758,3 +759,32 @@ def test_a_pipe_is_not_waited_for(memory: LocalMemory, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(InvalidInputError, match="is no file"):
         memory.import_from(tmp_path / "pipe.jsonl")
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_of_two_folders_that_went_on_apart_the_later_truth_holds_in_the_one_that_has_both(
+    open_memory: Opener, tmp_path: Path, clock: Clock, order: str
+) -> None:
+    with open_memory(folder=tmp_path / "a") as memory:
+        memory.add("I live in Graz.", infer=False, observed_at="2026-01-01")
+        memory.settle()
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    for name, place, month in (("a", "Lisbon", 3), ("b", "Porto", 5)):
+        clock.advance(minutes=5)
+        with open_memory(folder=tmp_path / name) as memory:
+            memory.add(f"I live in {place}.", infer=False, observed_at=f"2026-0{month}-01")
+            memory.export_to(tmp_path / f"{name}.jsonl")
+    with open_memory(folder=tmp_path / "both") as both:
+        for name in order:
+            both.import_from(tmp_path / f"{name}.jsonl")
+        told = sorted((fact.object, fact.valid_from.month, fact.invalid_at) for fact in both.facts(ended=True))
+        assert [(place, month, end and end.month) for place, month, end in told] == [
+            ("Graz", 1, 3),
+            ("Lisbon", 3, 5),
+            ("Porto", 5, None),
+        ]
+        assert [hit.memory.text for hit in both.search("Where do I live?").hits] == ["I live in Porto."]
+        assert [hit.memory.text for hit in both.search("Where do I live?", as_of="2026-04-01").hits] == [
+            "I live in Lisbon."
+        ]
+        assert both.verify().differences == ()
