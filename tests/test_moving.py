@@ -569,12 +569,12 @@ def test_a_failing_batch_keeps_those_after_it_out(
     path = write_lines(tmp_path / "a.jsonl", *({"role": "user", "content": f"Message {n}"} for n in range(100)))
     commit, n_committed = memory.stores.log.commit, 0
 
-    def failing(change: Any) -> Any:
+    def failing(change: Any, *then: Any) -> Any:
         nonlocal n_committed
         n_committed += 1
         if n_committed == 3:
             raise StorageError("the disk is full", hint="make room")
-        return commit(change)
+        return commit(change, *then)
 
     monkeypatch.setattr(memory.stores.log, "commit", failing)
     with pytest.raises(StorageError, match="full"):
