@@ -60,6 +60,8 @@ def graph_items(path: Path) -> Found:
                     yield number, _observation(value, observation, path)
         except FlawError as exc:
             yield number, exc
+        except InvalidInputError as exc:
+            yield number, FlawError(exc.message)
     for number, value in alone:
         if value["name"] not in named or value.get("entityType"):
             yield number, _observation(value, f"is of type {_words(str(value.get('entityType') or 'entity'))}", path)
@@ -81,8 +83,9 @@ def _graph_values(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | FlawErr
         value = json.loads(first) if first else {}
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, dict) and "type" in value:
-        yield number, value
+    is_whole = isinstance(value, dict) and "type" not in value and ("entities" in value or "relations" in value)
+    if isinstance(value, dict) and not is_whole:
+        yield number, value if "type" in value else FlawError("it has no type: entity or relation")
         for number, line in found:
             yield number, _object(line)
         return
@@ -93,8 +96,14 @@ def _graph_values(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | FlawErr
             # Lines after all, of which the first is wrong.
             yield number, FlawError(f"this is no JSON: {exc}")
             return
-    parts = value if isinstance(value, list) else [*value.get("entities", ()), *value.get("relations", ())]
-    for part in parts:
+    if not isinstance(value, (dict, list)):
+        yield number, FlawError("this is no graph")
+        return
+    lists = [value] if isinstance(value, list) else [value.get("entities", []), value.get("relations", [])]
+    if not all(isinstance(each, list) for each in lists):
+        yield number, FlawError("entities or relations is no list")
+        return
+    for part in [part for each in lists for part in each]:
         yield number, part if isinstance(part, dict) else FlawError("this is no entity and no relation")
 
 
@@ -124,9 +133,11 @@ def _observation(entity: Mapping[str, Any], observation: str, path: Path) -> Ite
     name, text = _words(entity["name"]), observation.strip()
     told = text if _names(text, name) else f"{name[:1].upper()}{name[1:]}: {text}"
     return Item(
-        Message("user", told),
+        Message("user", inputs.text_of("the observation", told)),
         "fact",
-        metadata={"source": path.name, "entity": entity["name"], "entity_type": str(entity.get("entityType") or "")},
+        metadata=inputs.metadata_of(
+            {"source": path.name, "entity": entity["name"], "entity_type": str(entity.get("entityType") or "")}
+        ),
     )
 
 
@@ -135,7 +146,7 @@ def _relation(value: Mapping[str, Any], path: Path) -> Item:
     subject, verb = _words(source), _words(relation)
     told = f"{subject[:1].upper()}{subject[1:]} {verb} {_words(target)}"
     metadata = {"source": path.name, "from": source, "relation_type": relation, "to": target}
-    return Item(Message("user", told), "fact", metadata=metadata)
+    return Item(Message("user", inputs.text_of("the relation", told)), "fact", metadata=inputs.metadata_of(metadata))
 
 
 def _names(text: str, name: str) -> bool:

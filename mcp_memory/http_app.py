@@ -128,7 +128,10 @@ class HttpApp:
         except BadLineError as exc:
             await Response(_as_json(exc.answer), 400, media_type="application/json")(scope, receive, send)
             return
-        await self._mcp.handle_request({**scope, _CLIENT: client}, _given(_as_json(message), receive), send)
+        # The SDK compares it letter by letter.
+        told = [(name, b"application/json" if name == b"content-type" else value) for name, value in scope["headers"]]
+        asked = {**scope, "headers": told, _CLIENT: client}
+        await self._mcp.handle_request(asked, _given(_as_json(message), receive), send)
 
     def _check_names(self, headers: Headers) -> None:
         hosts = headers.getlist("host")

@@ -15,7 +15,7 @@ from .errors import ConflictError, InvalidInputError, McpMemoryError, StorageErr
 from .exclusions import is_text_excluded
 from .export_file import shift_of
 from .ids import IdSequence, decode
-from .import_source import digest, lines
+from .import_source import digest, lines, state_of, unchanged_since
 from .reconcile import catch_up
 from .records import SEARCHABLE, OnProgress, Taken
 from .reports import Imported
@@ -66,6 +66,7 @@ def import_rows(
         ConflictError: the file and the folder tell different things of one change; nothing was written.
         StorageError: what was taken stays, and the same call goes on from there.
     """
+    seen = state_of(path)
     header = _header(path)
     prefix = f"{_FORM}:{header.origin}:"
     earlier = taken(stores.log, user_id, prefix)
@@ -85,7 +86,7 @@ def import_rows(
     if is_dry_run:
         notices = (*notices, "What would become of them is told of the records that have ids.")
     else:
-        outcome = _write(stores, user_id, path, checked, source, done, on_progress)
+        outcome = _write(stores, user_id, path, checked, source, done, on_progress, seen)
         lag = _embed(stores, checked.n_records, on_progress)
     return Imported(
         source=str(path),
@@ -255,13 +256,22 @@ def _notices(checked: _Checked, shift: int, done: int) -> tuple[str, ...]:
 
 
 def _write(
-    stores: Stores, user_id: str, path: Path, checked: _Checked, source: str, done: int, on_progress: OnProgress
+    stores: Stores,
+    user_id: str,
+    path: Path,
+    checked: _Checked,
+    source: str,
+    done: int,
+    on_progress: OnProgress,
+    seen: tuple[int, int, int],
 ) -> Counter[str]:
     outcome: Counter[str] = Counter()
     total = checked.n_records + checked.n_to_embed
     on_progress(done, total)
     for batch in _batches(path, done):
         stores.check_open()
+        if not unchanged_since(path, seen):
+            raise StorageError(f"{path} was changed while it was read", hint="run the same command again")
         done += len(batch)
         known = [record for record in batch if record.row]
         with stores.writing:

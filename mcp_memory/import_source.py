@@ -78,6 +78,24 @@ def _form_of_line(first: bytes, path: Path) -> Form:
     )
 
 
+def unchanged_since(path: Path, seen: tuple[int, int, int]) -> bool:
+    """Whether a file is the one that was `seen`, with the same contents as far as the system tells."""
+    return state_of(path) == seen
+
+
+def state_of(path: Path) -> tuple[int, int, int]:
+    """What changes with a file: which one it is, its size, and when it was written last, in nanoseconds.
+
+    Raises:
+        StorageError: it cannot be read.
+    """
+    try:
+        found = path.stat()
+    except OSError as exc:
+        raise unreadable(path, exc) from exc
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def digest(path: Path) -> str:
     """SHA-256 of a file in hexadecimal digits, read in blocks.
 

@@ -103,7 +103,7 @@ def _observed_at(given: Mapping[str, Any]) -> datetime | None:
     for name in _DATES:
         value = given.get(name)
         if isinstance(value, datetime):
-            return value if value.tzinfo else value.replace(tzinfo=UTC)
+            return inputs.moment(name, value)
         if isinstance(value, date):
             return datetime.combine(value, time(), UTC)
         if isinstance(value, str) and value.strip():
@@ -131,7 +131,9 @@ def _check_size(given: Any) -> None:
         n_seen += 1
         if n_seen > _MAX_VALUES:
             raise ValueError(f"it has more than {_MAX_VALUES} values")
-        waiting += list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        waiting += (
+            list(value.values()) if isinstance(value, dict) else value if isinstance(value, (list, tuple, set)) else []
+        )
 
 
 def _plain(value: Any) -> Any:

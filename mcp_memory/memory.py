@@ -41,6 +41,9 @@ from .text import BASE_LANGUAGE
 from .token_keeping import TokenKeeping
 from .turns import Turn
 
+# What SQLite counts with.
+_MAX_LISTED = 1 << 62
+
 
 class LocalMemory(Revising, Erasing, FactKeeping, NotesKeeping, TokenKeeping, Moving):
     """One user's memory in a data folder, as one client sees it.
@@ -242,7 +245,11 @@ class LocalMemory(Revising, Erasing, FactKeeping, NotesKeeping, TokenKeeping, Mo
         )
         # Reading may have found that the tables have to be made anew.
         self._parts.upkeep.after_write()
-        notices = (result.notice, self._parts.upkeep.notice(), self._parts.queue.notice())
+        notices = (
+            result.notice,
+            self._parts.upkeep.notice(),
+            self._parts.queue.notice(self.user_id, is_folders_own=self.user_id == self._parts.user_id),
+        )
         notice = " ".join(filter(None, notices))
         return replace(result, notice=notice)
 
@@ -269,7 +276,7 @@ class LocalMemory(Revising, Erasing, FactKeeping, NotesKeeping, TokenKeeping, Mo
     ) -> list[Record]:
         """Memories, newest first."""
         wanted = [inputs.one_of("state", state, STATES) for state in states]
-        if limit < 1 or offset < 0:
+        if not (1 <= limit <= _MAX_LISTED and 0 <= offset <= _MAX_LISTED):
             raise InvalidInputError(
                 f"limit {limit}, offset {offset}", hint="use a limit of 1 or more, an offset of 0 or more"
             )

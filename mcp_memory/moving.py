@@ -43,6 +43,9 @@ class Moving(Accompanying):
             InvalidInputError: the file exists and is not to be overwritten, or the path is no place for one.
             StorageError: it cannot be written, or the log cannot be read; nothing is left of it.
         """
+        if not training:
+            # Before it is written: what is purged meanwhile is in it.
+            note_copy(self._parts.stores, Path(path).expanduser().absolute(), self._parts.clock(), self._owner.user_id)
         written = export(
             self._parts.stores,
             self._owner.user_id,
@@ -52,7 +55,7 @@ class Moving(Accompanying):
             is_training=training,
             overwrite=overwrite,
         )
-        note_copy(self._parts.stores, Path(written.path), self._parts.clock())
+        note_copy(self._parts.stores, Path(written.path), self._parts.clock(), self._owner.user_id)
         return written
 
     def import_from(
@@ -82,7 +85,7 @@ class Moving(Accompanying):
         source = existing(path)
         form = form_of(source, format)
         stores, user_id = self._parts.stores, self._owner.user_id
-        if not self._parts.importing.acquire(timeout=_WAIT_S):
+        if not self._parts.stores.importing.acquire(timeout=_WAIT_S):
             raise StorageError("another import is under way", hint="wait for it to end")
         try:
             # Nobody else is to begin with it while what comes waits to be embedded.
@@ -109,7 +112,7 @@ class Moving(Accompanying):
                     skip_bad=skip_bad,
                 )
         finally:
-            self._parts.importing.release()
+            self._parts.stores.importing.release()
         if not dry_run:
             self._parts.after_change()
             self._parts.queue.start()

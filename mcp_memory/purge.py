@@ -4,8 +4,9 @@ After the second step nothing can bring it back. The third may take a while: whe
 the folder takes it up.
 """
 
+import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,6 +25,9 @@ from .traces import Traces
 
 COPIES = "copies"
 _SET_ASIDE = "before-restore-*"
+_N_COPIES = 100
+# How long a purge waits for an import to end.
+_WAIT_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +66,14 @@ def purge_all(choose: Callable[[], Sequence[Memory]], owner: Owner, stores: Stor
         StorageError: before they were taken out: nothing has changed. After that, which the message says: they are gone
             from the log, and the rest is done when the folder is next opened.
     """
-    with alone(stores):
+    with _while_nothing_comes_in(stores), alone(stores):
         with stores.writing:
             meant = choose()
             if not meant:
                 return Purged(())
             erased = _take_out(meant, owner, stores)
         _finish_or_say(stores, erased.traces)
-    copies = tuple(str(path) for path in _copies(stores, erased.created_at))
+    copies = tuple(_copies(stores, owner.user_id, erased.created_at))
     return Purged(tuple(meant), len(erased.memory_ids), copies, erased.same_words)
 
 
@@ -85,17 +89,34 @@ def purge_expired(stores: Stores, kept_days: int, agent_id: str) -> int:
     if not expired(stores.log, before):
         return 0
     n_purged = 0
-    with alone(stores):
+    with _while_nothing_comes_in(stores), alone(stores):
         traces: list[Traces] = []
         while due := expired(stores.log, before):
             for user_id, ids in due.items():
                 with stores.writing:
-                    found = list(stores.log.get_memories(ids).values())
+                    # Somebody may have given it longer meanwhile.
+                    found = [
+                        memory
+                        for memory in stores.log.get_memories(ids).values()
+                        if memory.expires_at and memory.expires_at < before
+                    ]
+                    if not found:
+                        continue
                     erased = _take_out(found, Owner(user_id, agent_id), stores)
                 traces.append(erased.traces)
                 n_purged += len(erased.memory_ids)
         _finish_or_say(stores, *traces)
     return n_purged
+
+
+@contextlib.contextmanager
+def _while_nothing_comes_in(stores: Stores) -> Iterator[None]:
+    if not stores.importing.acquire(timeout=_WAIT_S):
+        raise StorageError("a file is being imported; nothing was purged", hint="wait for that import to end")
+    try:
+        yield
+    finally:
+        stores.importing.release()
 
 
 def _finish_or_say(stores: Stores, *traces: Traces) -> None:
@@ -133,11 +154,13 @@ def finish(stores: Stores, *traces: Traces) -> None:
     stores.is_purge_unfinished = False
 
 
-def note_copy(stores: Stores, path: Path, at: datetime) -> None:
-    """Remember where a copy of what is stored lies, so that a purge can name it."""
-    known = _known_copies(stores)
+def note_copy(stores: Stores, path: Path, at: datetime, user_id: str = "") -> None:
+    """Remember where a copy of what is stored lies, of one user or of all, so that a purge can name it."""
     with stores.writing:
-        stores.log.set_meta(**{COPIES: json.dumps({**known, str(path): at.isoformat()}, ensure_ascii=False)})
+        known = _known_copies(stores)
+        known.pop(str(path), None)
+        kept = dict([*known.items(), (str(path), [at.isoformat(), user_id])][-_N_COPIES:])
+        stores.log.set_meta(**{COPIES: json.dumps(kept, ensure_ascii=False)})
 
 
 def _meant(memory_id: str, owner: Owner, stores: Stores) -> Memory:
@@ -168,17 +191,22 @@ def _take_out(memories: Sequence[Memory], owner: Owner, stores: Stores) -> Erase
     return erased[0]
 
 
-def _copies(stores: Stores, since: datetime) -> Iterator[Path]:
-    """Files that may hold what was there at a time, and that are not this program's to change."""
-    for path, at in _known_copies(stores).items():
-        if datetime.fromisoformat(at) >= since and Path(path).exists():
-            yield Path(path)
-    yield from sorted(stores.settings.home.glob(_SET_ASIDE))
+def _copies(stores: Stores, user_id: str, since: datetime) -> Iterator[str]:
+    """Files that may hold what a user had there at a time, and that are not this program's to change.
+
+    Where files of the whole folder lie is for whoever it belongs to; others are told what they are called.
+    """
+    is_owner = user_id in (stores.settings.user_id, stores.log.get_meta("user_id"))
+    for path, (at, whose) in _known_copies(stores).items():
+        if datetime.fromisoformat(at) >= since and whose in ("", user_id) and Path(path).exists():
+            yield path if whose or is_owner else Path(path).name
+    for aside in sorted(stores.settings.home.glob(_SET_ASIDE)):
+        yield str(aside) if is_owner else aside.name
 
 
-def _known_copies(stores: Stores) -> Mapping[str, str]:
-    known: dict[str, str] = json.loads(stores.log.get_meta(COPIES) or "{}")
-    return {path: at for path, at in known.items() if Path(path).exists()}
+def _known_copies(stores: Stores) -> dict[str, list[str]]:
+    known: dict[str, list[str]] = json.loads(stores.log.get_meta(COPIES) or "{}")
+    return known
 
 
 def _program_logs(home: Path) -> list[Path]:

@@ -118,20 +118,24 @@ class Queue:
             return backlog.hindrance(self._stores.log, job_id, self._stores.clock())
         return None
 
-    def notice(self) -> str:
-        """What whoever searches next should know, '' where all is well or it has been said.
+    def notice(self, user_id: str, *, is_folders_own: bool) -> str:
+        """What a user who searches next should know, '' where all is well or it has been said.
+
+        Of single texts only the folder's own user is told: they may be that user's.
 
         A text that cannot be read is told of when it is put off for the first time, and when it is given up. Of what
         an earlier process met nothing is said: it may have been told, and `doctor` tells of it.
         """
+        log = self._stores.log
+        if not is_folders_own:
+            return ""
         with self._changed:
             trouble = "" if self._is_told else self.trouble
             self._is_told = self._is_told or bool(trouble)
             put_off, self._newly_put_off = self._newly_put_off, set()
             n_given_up, self._n_newly_given_up = self._n_newly_given_up, 0
-        log = self._stores.log
         told = []
-        if trouble and (n_waiting := backlog.count_jobs(log).n_waiting):
+        if trouble and (n_waiting := backlog.count_jobs(log, user_id).n_waiting):
             told.append(f"{n_waiting} texts wait for extraction and are found word for word: {trouble}.")
         unread = "could not be read by the language model"
         if n_again := sum(backlog.is_waiting(log, job_id) for job_id in put_off):

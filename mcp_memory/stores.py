@@ -64,6 +64,8 @@ class Stores:
         self.writing = threading.RLock()
         self.applying = threading.RLock()
         self.rebuilding = threading.Lock()
+        # Held while a file is taken in: what is purged meanwhile would come back with its next batch.
+        self.importing = threading.Lock()
         self._is_closing = False
         # What the tables are to learn of the changes since they were last written.
         self.waiting = Waiting()

@@ -241,7 +241,9 @@ def read_line(line: bytes) -> Record | Trailer:
 
 def _object(line: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = json.loads(line, parse_constant=_no_number)
+        # Halves of characters that no text can hold.
+        json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as exc:
         raise FlawError(f"this is no JSON: {exc}") from exc
     if not isinstance(value, dict):
@@ -261,25 +263,74 @@ def _value(name: str, column: str, kind: type, may_be_null: bool, given: Mapping
     if kind is datetime:
         return _moment(value, column)
     if kind is object:
+        _check_form(name, column, value)
         return value
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise FlawError(f"{column} is {type(value).__name__}, not {kind.__name__}")
+    _check_bounds(name, column, value)
+    return value
+
+
+def _check_bounds(name: str, column: str, value: Any) -> None:
+    if isinstance(value, int) and abs(value) >= 1 << 63:
+        raise FlawError(f"{column} {value} is too large")
+    if column == "importance" and not 0 <= value <= 1:
+        raise FlawError(f"{column} {value} is not in 0..1")
+    if column == "revision" and value and not is_id(value):
+        raise FlawError(f"{column} {value!r} is no id")
     allowed = _ALLOWED.get((name, column))
     if allowed and value not in allowed:
         raise FlawError(f"{column} {value!r} is none of {', '.join(allowed)}")
-    return value
 
 
 def _moment(value: Any, name: str = "exported_at") -> datetime:
     try:
         moment = datetime.fromisoformat(value)
-    except (TypeError, ValueError) as exc:
+        in_utc = moment.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError) as exc:
         raise FlawError(f"{name} {value!r} is no ISO time") from exc
     if moment.tzinfo is None:
         raise FlawError(f"{name} {value!r} has no time zone")
-    return moment.astimezone(UTC)
+    return in_utc
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _check_form(name: str, column: str, value: Any) -> None:
+    """What the columns of any JSON value hold in this program."""
+    if column == "metadata" and not isinstance(value, dict):
+        raise FlawError("metadata is no object")
+    if column == "messages":
+        texts = ("role", "content", "speaker")
+        if not isinstance(value, list) or not all(
+            isinstance(each, dict) and set(each) == set(texts) and all(isinstance(each[part], str) for part in texts)
+            for each in value
+        ):
+            raise FlawError(f"messages is no list of {', '.join(texts)}")
+    if column == "memory_ids" and not (isinstance(value, list) and all(isinstance(each, str) for each in value)):
+        raise FlawError("memory_ids is no list of ids")
+    if name == "event" and not _is_told_row(value):
+        raise FlawError(f"{column} is no row as an event tells it")
+
+
+def _is_told_row(value: Any) -> bool:
+    """Whether it is a memory, a fact, an entity with its names, or the time of a sighting."""
+    if not isinstance(value, dict):
+        return False
+    if "name_key" in value:
+        names = value.get("aliases")
+        return isinstance(value.get("name"), str) and isinstance(names, list) and all(map(_is_pair, names))
+    if "text" in value:
+        return {"id", "state", "speaker", "observed_at", "superseded_by", "episode_id"} <= value.keys()
+    return "observed_at" in value or {"id", "subject_id", "relation", "object", "memory_id"} <= value.keys()
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) for each in value)
 
 
 def _check_id(name: str, row: Mapping[str, Any]) -> None:

@@ -211,7 +211,9 @@ def test_on_a_full_disk_it_says_so_and_the_next_time_nothing_is_missing(
     stop = {"hook_event_name": "Stop", "transcript_path": str(transcript)}
     with RemoteMemory.of_running("test") or pytest.fail("no engine") as memory:
         with no_space_left(home):
-            assert "free some" in told(hook("capture", stop))
+            # A busy machine has not come to the disk by the time at which a hook has to go.
+            said = told(hook("capture", stop))
+            assert "free some" in said or "captured by a process of its own" in said
             # It is recalled all the same; that it was cannot be noted.
             assert MIGRATIONS in hook("recall", PROMPT).stdout.decode()
         hook("capture", stop, "--patiently")

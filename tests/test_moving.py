@@ -788,3 +788,73 @@ def test_of_two_folders_that_went_on_apart_the_later_truth_holds_in_the_one_that
             "I live in Lisbon."
         ]
         assert both.verify().differences == ()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("metadata", [1]),
+        ("metadata", "text"),
+        ("importance", 7),
+        ("position", 1 << 70),
+        ("revision", "~~~~"),
+        ("text", "half \ud800 of a character"),
+        ("observed_at", "0001-01-01T00:00:00+14:00"),
+    ],
+)
+def test_a_record_that_the_log_could_not_hold_is_named_before_anything_is_written(
+    memory: LocalMemory, tmp_path: Path, open_memory: Opener, field: str, value: Any
+) -> None:
+    memory.add("I keep bees.", infer=False)
+    memory.export_to(tmp_path / "a.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()]
+    next(line for line in lines if line.get("type") == "memory")[field] = value
+    (tmp_path / "b.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    with open_memory(folder=tmp_path / "other") as other:
+        with pytest.raises(InvalidInputError, match=r"b\.jsonl: line \d"):
+            other.import_from(tmp_path / "b.jsonl")
+        assert other.stats().get("active", 0) == 0
+
+
+@pytest.mark.parametrize("row", [{}, {"name_key": "x"}, "hi", [1], {"text": "x"}])
+def test_an_event_that_tells_of_no_row_is_named(
+    memory: LocalMemory, tmp_path: Path, open_memory: Opener, row: Any
+) -> None:
+    memory.add("I keep bees.", infer=False)
+    memory.export_to(tmp_path / "a.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()]
+    next(line for line in lines if line.get("type") == "event")["after"] = row
+    (tmp_path / "b.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    with open_memory(folder=tmp_path / "other") as other, pytest.raises(InvalidInputError, match="no row as an event"):
+        other.import_from(tmp_path / "b.jsonl")
+
+
+@pytest.mark.parametrize(
+    "graph",
+    ['{"name":"Ana","observations":["x"]}\n{"type":"entity","name":"Bo","observations":["y"]}', '{"entities": null}',
+     '{"entities": 5}', '{"type":"entity","name":"A\\ud800","observations":[5]}', "5", "null"],
+)  # fmt: skip
+def test_a_graph_that_is_none_is_named(memory: LocalMemory, tmp_path: Path, graph: str) -> None:
+    (tmp_path / "kg.jsonl").write_text(graph + "\n", encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=r"kg\.jsonl, line 1"):
+        memory.import_from(tmp_path / "kg.jsonl", format="server-memory")
+    assert memory.list() == []
+
+
+def test_nothing_is_purged_while_a_file_comes_in(
+    memory: LocalMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_memory.purge._WAIT_S", 0.01)
+    memory.add("I keep bees.", infer=False)
+    [record] = memory.list()
+    refused: list[str] = []
+
+    def purge_meanwhile(_done: int, _total: int) -> None:
+        with pytest.raises(StorageError, match="a file is being imported; nothing was purged"):
+            memory.delete(record.id, purge=True)
+        refused.append(record.id)
+
+    (tmp_path / "said.jsonl").write_text('{"text": "Ann keeps hens."}\n', encoding="utf-8")
+    memory.import_from(tmp_path / "said.jsonl", on_progress=purge_meanwhile)
+    assert refused
+    assert memory.delete(record.id, purge=True).n_purged == 1
