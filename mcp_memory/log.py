@@ -19,7 +19,7 @@ from . import changes
 from . import events as telling
 from .changes import batches, rows_by_id
 from .log_file import LogFile, write_meta
-from .records import SEARCHABLE, SIGHTINGS, Change, Entity, Memory, State
+from .records import PURGED, SEARCHABLE, SIGHTINGS, Change, Entity, Memory, State
 from .schema import aliases, entities, entity_links, episodes, events, jobs, memories
 from .search_records import Filters, Where
 from .text import fold, normalise
@@ -92,13 +92,14 @@ class Log(LogFile):
     def drop_events(self, before: datetime) -> int:
         """Drop some of the oldest events, those from before a time; returns how many, 0 when none is left.
 
-        What LanceDB still has to learn is kept, and so is all current state: sightings are part of that.
+        What LanceDB still has to learn is kept, and so is all current state: sightings are part of that, and that
+        something was purged, by which an old export is known.
         """
         recorded = int(self.get_meta(_APPLIED) or 0)
         with self.writing() as connection:
             oldest = connection.execute(
                 select(events.c.sequence, events.c.at)
-                .where(events.c.operation.not_in(SIGHTINGS))
+                .where(events.c.operation.not_in((*SIGHTINGS, PURGED)))
                 .order_by(events.c.sequence)
                 .limit(_EVENTS_AT_ONCE)
             ).all()

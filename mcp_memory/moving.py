@@ -43,9 +43,10 @@ class Moving(Accompanying):
             InvalidInputError: the file exists and is not to be overwritten, or the path is no place for one.
             StorageError: it cannot be written, or the log cannot be read; nothing is left of it.
         """
-        if not training:
+        target = Path(path).expanduser().absolute()
+        if not training and target.parent.is_dir() and not target.exists():
             # Before it is written: what is purged meanwhile is in it.
-            note_copy(self._parts.stores, Path(path).expanduser().absolute(), self._parts.clock(), self._owner.user_id)
+            note_copy(self._parts.stores, target, self._parts.clock(), self._owner.user_id)
         written = export(
             self._parts.stores,
             self._owner.user_id,

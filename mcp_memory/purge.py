@@ -71,8 +71,10 @@ def purge_all(choose: Callable[[], Sequence[Memory]], owner: Owner, stores: Stor
             meant = choose()
             if not meant:
                 return Purged(())
+            was_unfinished = stores.is_purge_unfinished
             erased = _take_out(meant, owner, stores)
-        _finish_or_say(stores, erased.traces)
+        # Of one that was cut short before nobody knows the traces: then the program's logs are emptied.
+        _finish_or_say(stores, *([] if was_unfinished else [erased.traces]))
     copies = tuple(_copies(stores, owner.user_id, erased.created_at))
     return Purged(tuple(meant), len(erased.memory_ids), copies, erased.same_words)
 

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, literal_column, select
 
 from .changes import batches
 from .log import Log
-from .records import SIGHTINGS, Entity, Fact, Memory
+from .records import PURGED, SIGHTINGS, Entity, Fact, Memory
 from .schema import aliases, entities, entity_links, events, facts, memories
 
 _UNDO_OF = "undo of "
@@ -149,7 +149,7 @@ def may_lack_events(log: Log, change_id: str) -> bool:
 
 def _oldest() -> Select[Any]:
     columns = (events.c.sequence, events.c.change_id, events.c.at)
-    return select(*columns).where(events.c.operation.not_in(SIGHTINGS)).order_by(events.c.sequence).limit(1)
+    return select(*columns).where(events.c.operation.not_in((*SIGHTINGS, PURGED))).order_by(events.c.sequence).limit(1)
 
 
 def links_of(log: Log, memory_ids: Sequence[str]) -> dict[str, list[str]]:

@@ -123,7 +123,7 @@ class Upkeep:
             return
         self._tidied_at_s = time.monotonic()
         self._drop_old_events()
-        if self._stores.is_closing or self._stores.rebuilding.locked():
+        if self._stores.is_closing or self._stores.rebuilding.locked() or self._stores.importing.locked():
             return
         if self._stores.is_purge_unfinished:
             with alone(self._stores):

@@ -455,3 +455,20 @@ def test_what_is_said_for_good_stays_when_the_same_said_for_a_while_has_expired(
         memory.settle()
         assert [(record.text, record.expires_at) for record in memory.list()] == [(SIBLING, None)]
         assert memory.search("cat").hits
+
+
+def test_an_old_export_brings_nothing_back_when_the_history_has_been_dropped(
+    open_memory: Opener, tmp_path: Path, clock: Clock
+) -> None:
+    with open_memory(keep_events_days=30) as memory:
+        memory.add(HIDDEN, infer=False)
+        memory.export_to(tmp_path / "before.jsonl")
+        memory.delete(memory.list()[0].id, purge=True)
+    clock.advance(days=60)
+    with open_memory(keep_events_days=30) as memory:
+        memory.add(SIBLING, infer=False)
+        memory.warm()
+        memory.settle()
+        memory.stores.log.drop_events(clock())
+        with pytest.raises(ConflictError, match="were purged here"):
+            memory.import_from(tmp_path / "before.jsonl", again=True)
