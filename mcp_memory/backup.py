@@ -4,7 +4,6 @@ LanceDB's tables are not in it: they are derived, and made anew from the log. `r
 """
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -18,9 +17,10 @@ from typing import IO
 
 from pydantic import TypeAdapter
 
-from .disk import give_name, is_full, sync
+from .disk import give_name, sync
 from .errors import InvalidInputError, StorageError
 from .log_copy import inspect_log
+from .place import unwritable
 from .reports import BackupManifest, BackupResult
 from .settings import FILE_NAME as SETTINGS_NAME
 from .stores import LOG_NAME, Stores
@@ -48,7 +48,7 @@ def back_up(stores: Stores, target: str | Path, now: datetime) -> BackupResult:
             manifest = _write(stores, drafts / path.name, now)
             _publish(drafts / path.name, path)
     except OSError as exc:
-        raise _unwritable(path, exc) from exc
+        raise unwritable("backup", path, exc) from exc
     return BackupResult(str(path), path.stat().st_size, manifest)
 
 
@@ -122,16 +122,6 @@ def _publish(draft: Path, path: Path) -> None:
         give_name(draft, path)
     except FileExistsError as exc:
         raise _taken(path) from exc
-
-
-def _unwritable(path: Path, exc: OSError) -> StorageError:
-    if is_full(exc):
-        hint = "free some space there, or name a file on another disk; nothing was left"
-    elif exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        hint = "name a file in a folder that this account may write"
-    else:
-        hint = "name a file on another disk; nothing was left"
-    return StorageError(f"the backup {path} could not be written: {exc.strerror or exc}", hint=hint)
 
 
 def read_manifest(text: bytes, what: Path) -> BackupManifest:

@@ -1,7 +1,6 @@
 """The exporting pipeline: one user's memory, or pairs for training, into a file that appears when it is whole."""
 
 import contextlib
-import errno
 import hashlib
 import os
 import secrets
@@ -12,8 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from .disk import give_name, is_full, sync
-from .errors import InvalidInputError, StorageError
+from .disk import give_name, sync
+from .errors import InvalidInputError
+from .place import unwritable
 from .records import OnProgress
 from .reports import Exported
 from .stores import Stores
@@ -60,7 +60,7 @@ def export(
     except FileExistsError as exc:
         raise _taken(path) from exc
     except OSError as exc:
-        raise _unwritable(path, exc) from exc
+        raise unwritable("export", path, exc) from exc
     return Exported(str(path), path.stat().st_size, counts)
 
 
@@ -141,13 +141,3 @@ def _draft(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
-
-
-def _unwritable(path: Path, exc: OSError) -> StorageError:
-    if is_full(exc):
-        hint = "free some space there, or name a file on another disk; nothing was left"
-    elif exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        hint = "name a file in a folder that this account may write"
-    else:
-        hint = "name a file on another disk; nothing was left"
-    return StorageError(f"the export {path} could not be written: {exc.strerror or exc}", hint=hint)

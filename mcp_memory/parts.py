@@ -43,7 +43,6 @@ class Parts:
         self.model = LanguageModel(settings)
         # Held while what was said in a conversation is taken in: its hooks may run at the same time.
         self.capturing = threading.Lock()
-        # Held while a file is taken in: progress is counted for one at a time.
         self._folder = held or DataFolder(settings.home)
         self._is_held_for_good = held is not None
         try:

@@ -116,3 +116,14 @@ def no_wal(path: Path, mode: str) -> StorageError:
 
 def _on(kind: str) -> str:
     return f", which is on a network file system ({kind})" if kind else ""
+
+
+def unwritable(what: str, path: Path, exc: OSError) -> StorageError:
+    """That a file which somebody named could not be written; `what` it was to be."""
+    if is_full(exc):
+        hint = "free some space there, or name a file on another disk; nothing was left"
+    elif exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        hint = "name a file in a folder that this account may write"
+    else:
+        hint = "name a file on another disk; nothing was left"
+    return StorageError(f"the {what} {path} could not be written: {exc.strerror or exc}", hint=hint)
